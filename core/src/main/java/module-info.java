@@ -1,6 +1,6 @@
 /**
  * The lock API, the engine behind it, and the in-memory store that is the reference for all others.
- * Start reading at {@code io.mortise}; whoever writes a store reads {@code io.mortise.spi}.
+ * Start reading at {@code io.mortise}, or at {@code io.mortise.spi} to write a store.
  */
 @SuppressWarnings("module") // qualified exports name io.mortise.testkit, which is compiled later
 module io.mortise.core {

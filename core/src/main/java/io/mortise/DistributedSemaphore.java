@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A number of permits, fixed by whoever uses the name first; a client that gives another number is
- * refused. Permits of a dead process return. Thread-safe.
+ * A number of permits, fixed by the first client that uses the name; a client that gives another
+ * number is refused. Permits of a dead process return. Thread-safe.
  */
 public interface DistributedSemaphore {
   /** The semaphore's name. */

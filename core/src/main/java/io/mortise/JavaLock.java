@@ -10,11 +10,11 @@ import java.util.concurrent.locks.Lock;
  * hold count is local; the store sees one acquire and one release.
  *
  * <p>{@code lock()} survives interruption (and restores the flag) and waits through an outage;
- * {@code tryLock} throws {@link StoreUnavailableException} if the store does not answer. Who holds
- * it already and takes it once more gets {@link LeaseLostException} if the lease was lost. {@code
- * unlock()} throws {@link IllegalMonitorStateException} if this thread does not hold, and its
- * subclass {@link LeaseLostMonitorException} if it did but the lease was lost. {@code
- * newCondition()} throws {@link UnsupportedOperationException}. Thread-safe.
+ * {@code tryLock} throws {@link StoreUnavailableException} if the store does not answer. A thread
+ * that takes it once more gets {@link LeaseLostException} if its lease was lost. {@code unlock()}
+ * throws {@link IllegalMonitorStateException} if this thread does not hold, and its subclass {@link
+ * LeaseLostMonitorException} if it did but the lease was lost. {@code newCondition()} throws {@link
+ * UnsupportedOperationException}. Thread-safe.
  */
 public interface JavaLock extends Lock {
   /** The lease of this thread's hold; empty if it holds none. */

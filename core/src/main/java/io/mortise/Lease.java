@@ -44,7 +44,7 @@ public interface Lease extends AutoCloseable {
    * right.
    *
    * @throws LeaseLostException if the lease is lost
-   * @throws IllegalStateException if it was closed; or if the hold is shared, also by {@link
+   * @throws IllegalStateException if it was released; or if the hold is shared, also by {@link
    *     #downgrade}, or one of permits
    * @throws UnsupportedByStoreException if the store has no fencing tokens
    */
@@ -68,13 +68,13 @@ public interface Lease extends AutoCloseable {
    *
    * @throws LeaseLostException if the lease is lost, or not valid for the moment ({@link
    *     State#SUSPECT})
-   * @throws IllegalStateException if it was closed
+   * @throws IllegalStateException if it was released
    */
   void ensureValid();
 
   /**
    * Calls the listener once if the lease is lost, on a thread of Mortise's own that may block; at
-   * once if it is lost already, never after a close.
+   * once if it is lost already, never after a release.
    */
   void onLost(Consumer<? super LeaseLostException> listener);
 
@@ -110,7 +110,7 @@ public interface Lease extends AutoCloseable {
    *
    * @throws IllegalArgumentException if it is not within 1 ms and 10 years
    * @throws LeaseLostException if the lease is lost, or not valid for the moment
-   * @throws IllegalStateException if it was closed
+   * @throws IllegalStateException if it was released
    * @throws UnsupportedByStoreException if the store keeps no at-most times
    * @throws StoreUnavailableException if the store does not answer; the old time, or the new one,
    *     is in force
@@ -123,7 +123,7 @@ public interface Lease extends AutoCloseable {
    *
    * @throws IllegalArgumentException if it is not within 1 ms and 10 years
    * @throws LeaseLostException if the lease is lost
-   * @throws IllegalStateException if it was closed
+   * @throws IllegalStateException if it was released
    * @throws UnsupportedByStoreException if the store keeps no at-least times
    * @throws StoreUnavailableException if the store does not answer; the old time, or the new one,
    *     is in force
@@ -135,7 +135,7 @@ public interface Lease extends AutoCloseable {
    * now. The token stays. Blocks for one round trip. Does nothing if the hold is shared already.
    *
    * @throws LeaseLostException if the lease is lost
-   * @throws IllegalStateException if it was closed, or if it is the hold of a semaphore
+   * @throws IllegalStateException if it was released, or if it is the hold of a semaphore
    * @throws UnsupportedByStoreException if the store cannot narrow a hold
    * @throws StoreUnavailableException if the store does not answer; whether the hold is shared now
    *     is unknown
@@ -156,8 +156,8 @@ public interface Lease extends AutoCloseable {
    * the store's answer unless the options say otherwise; if the store does not answer, the release
    * is sent again until the session ends.
    *
-   * @throws LeaseLostException if the lease was lost before; suppressed by try-with-resources under
-   *     the body's own
+   * @throws LeaseLostException if the lease was lost before, once; suppressed by try-with-resources
+   *     under the body's own
    */
   @Override
   void close();
@@ -172,9 +172,12 @@ public interface Lease extends AutoCloseable {
      * have forgotten the hold, and is being asked.
      */
     SUSPECT,
-    /** Not valid any more, and not by this holder's will. */
+    /** Not valid any more, and not by this holder's will. Closing it does not change that. */
     LOST,
-    /** Given up by its holder. */
+    /**
+     * Given up by its holder. Final, unless the store's answer to the release shows that the lease
+     * had been lost before: then it is {@link #LOST}.
+     */
     RELEASED
   }
 }

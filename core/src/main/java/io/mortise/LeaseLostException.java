@@ -1,5 +1,8 @@
 package io.mortise;
 
+import io.mortise.event.LockListener.LeaseEnd;
+import java.util.Objects;
+
 /**
  * The lease ended before its holder gave it up: it was not renewed in time, its at-most time
  * passed, an operator ended it, the store forgot it, or its client was closed. Work done under it
@@ -8,13 +11,40 @@ package io.mortise;
 public final class LeaseLostException extends LockException {
   private static final long serialVersionUID = 1L;
 
-  /** With a message that tells what happened, to which lock, and what to do. */
-  public LeaseLostException(String message) {
+  private final LeaseEnd end;
+
+  /**
+   * With a message that tells what happened, to which lock, and what to do.
+   *
+   * @throws IllegalArgumentException if the end is no loss
+   */
+  public LeaseLostException(String message, LeaseEnd end) {
     super(message);
+    this.end = checked(end);
   }
 
-  /** With what caused it. */
-  public LeaseLostException(String message, Throwable cause) {
+  /**
+   * With what caused it.
+   *
+   * @throws IllegalArgumentException if the end is no loss
+   */
+  public LeaseLostException(String message, LeaseEnd end, Throwable cause) {
     super(message, cause);
+    this.end = checked(end);
+  }
+
+  private static LeaseEnd checked(LeaseEnd end) {
+    if (!Objects.requireNonNull(end, "end").isLoss()) {
+      throw new IllegalArgumentException("A lease that ends by " + end + " is not lost.");
+    }
+    return end;
+  }
+
+  /**
+   * What ended the lease, never {@link LeaseEnd#RELEASED}. {@link LeaseEnd#FORGOTTEN} also for a
+   * lease that is only in doubt ({@link Lease.State#SUSPECT}): the store may have forgotten it.
+   */
+  public LeaseEnd end() {
+    return end;
   }
 }

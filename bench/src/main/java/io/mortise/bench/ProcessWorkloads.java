@@ -134,7 +134,7 @@ final class ProcessWorkloads {
             for (int i = 0; i < benchPlan.handOffs(); i++) {
               holder.ask("take", which, lock, Map.of());
               waiter.tell("take", which, lock, Map.of());
-              // A random time, so that whoever polls is met at any point of its period.
+              // A random time, so that a poller is met at any point of its period.
               Thread.sleep(10 + random.nextInt(50));
               long given = WorkerProcess.number(holder.ask("give", which, lock, Map.of()), "at");
               long taken = WorkerProcess.number(waiter.answer(), "at");

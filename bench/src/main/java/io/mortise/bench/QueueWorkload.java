@@ -13,7 +13,8 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * Many want one lock, each of them standing in the store's own queue: how long it takes from one to
  * the next. Two clients have half of the threads each, so that neighbours in the queue are of
- * different sessions; a third one holds until all have come. Whoever had its turn queues again.
+ * different sessions; a third one holds until all have come. A process that had its turn queues
+ * again.
  */
 final class QueueWorkload {
   private static final long WAIT_MILLIS = 120_000;

@@ -2,8 +2,8 @@ package io.mortise.cli;
 
 import picocli.CommandLine.Option;
 
-/** The options that all commands share, whether they have a store or not. */
-class CommonOptions {
+/** The options of commands that do something, whether they have a store or not. */
+class CommonOptions extends HelpOption {
   @Option(
       names = {"-q", "--quiet"},
       description = "Say nothing but errors.")
@@ -13,10 +13,4 @@ class CommonOptions {
       names = {"-v", "--verbose"},
       description = "Log what happens, and show where an error comes from.")
   boolean verbose;
-
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this help.")
-  boolean help; // read by the parser
 }

@@ -9,6 +9,7 @@ import java.io.PrintStream;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -44,11 +45,7 @@ final class GuaranteesCommand implements Callable<Integer> {
           "Write the page docs/reference/guarantees.md; with STORE, the page with that store's reasons.")
   private boolean markdown;
 
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this help.")
-  boolean help; // read by the parser
+  @Mixin HelpOption help = new HelpOption(); // read by the parser
 
   GuaranteesCommand(CliEnvironment cliEnvironment) {
     this.cliEnvironment = cliEnvironment;

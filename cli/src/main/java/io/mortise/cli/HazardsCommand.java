@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -31,11 +32,7 @@ final class HazardsCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this help.")
-  boolean help; // read by the parser
+  @Mixin HelpOption help = new HelpOption(); // read by the parser
 
   HazardsCommand(CliEnvironment cliEnvironment) {
     this.cliEnvironment = cliEnvironment;
@@ -48,12 +45,7 @@ final class HazardsCommand implements Callable<Integer> {
 
   /** Their names. */
   @Command(name = "list", description = "List the stories.")
-  int list(
-      @Option(
-              names = {"-h", "--help"},
-              usageHelp = true,
-              description = "Show this help.")
-          boolean asked) {
+  int list(@Mixin HelpOption help) {
     int width = HazardCatalog.all().stream().mapToInt(each -> each.name().length()).max().orElse(1);
     String line = "%-" + width + "s  %s";
     for (Hazard hazard : HazardCatalog.all()) {
@@ -77,11 +69,7 @@ final class HazardsCommand implements Callable<Integer> {
               paramLabel = "URL",
               description = "Play Mortise's half on this store; not every story can.")
           @Nullable String store,
-      @Option(
-              names = {"-h", "--help"},
-              usageHelp = true,
-              description = "Show this help.")
-          boolean asked) {
+      @Mixin HelpOption help) {
     Hazard hazard =
         HazardCatalog.find(name)
             .orElseThrow(

@@ -3,19 +3,18 @@ package io.mortise.cli;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
+import io.mortise.event.LockListener.LeaseEnd;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out whether another can have had a lock that was lost by an eviction: by CLOSE the store
  * keeps it shut until the lease is closed, by BREAK it does not. Thread-safe.
  */
 final class LossInspector {
-  /** Why a lease is lost, in the words of its exception, after an operator's eviction. */
-  private static final String EVICTED = "an operator evicted it";
-
   private final LockClient client;
   private final String name;
   private final String token;
-  private volatile String reason = "";
+  private volatile @Nullable LeaseEnd end;
 
   /**
    * For one hold.
@@ -30,7 +29,7 @@ final class LossInspector {
 
   /** The hold's lease is lost. */
   void lost(LeaseLostException loss) {
-    reason = reason(loss);
+    end = loss.end();
   }
 
   /**
@@ -39,7 +38,7 @@ final class LossInspector {
    * Blocks for one round trip after an eviction; false if the store does not answer.
    */
   boolean isStillShut() {
-    if (!reason.equals(EVICTED) || token.isEmpty()) {
+    if (end != LeaseEnd.EVICTED || token.isEmpty()) {
       return false;
     }
     try {
@@ -49,13 +48,5 @@ final class LossInspector {
     } catch (LockException e) {
       return false;
     }
-  }
-
-  /** The part of the message that says why; empty if there is none. */
-  static String reason(LeaseLostException loss) {
-    String message = String.valueOf(loss.getMessage());
-    int from = message.indexOf(": ", Math.max(0, message.indexOf("' was lost")));
-    int to = message.indexOf(" (store=");
-    return from < 0 || to < from ? "" : message.substring(from + 2, to);
   }
 }

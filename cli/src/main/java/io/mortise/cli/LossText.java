@@ -1,5 +1,6 @@
 package io.mortise.cli;
 
+import io.mortise.event.LockListener.LeaseEnd;
 import org.jspecify.annotations.Nullable;
 
 /** What a user is told of a lock that was lost while its command ran. */
@@ -10,22 +11,21 @@ final class LossText {
    * One paragraph.
    *
    * @param token of the hold; empty if there is none
-   * @param timeOver whether the at-most time ended the hold
-   * @param lost why the release says that it was lost, or empty; null if it was released
+   * @param lost what ended the lease, by its release; null if it was released
    * @param stillShut whether nobody else has had the lock, see {@link LossInspector}
    */
   static String of(
       String name,
       Supervisor.RunResult runResult,
       String token,
-      boolean timeOver,
-      @Nullable String lost,
+      @Nullable LeaseEnd lost,
       boolean stillShut) {
-    if (runResult.cause() == Supervisor.EndCause.ENDED_IN_TIME) {
+    boolean atMostOver = runResult.cause() == Supervisor.EndCause.ENDED_AT_MOST;
+    if (atMostOver || runResult.cause() == Supervisor.EndCause.ENDED_IN_TIME) {
       return "Lock '"
           + name
           + "' could not be kept: "
-          + (timeOver ? "its at-most time is over" : "its renewal was overdue")
+          + (atMostOver ? "its at-most time is over" : "its renewal was overdue")
           + ". The command was ended (status "
           + runResult.status()
           + ") before anybody else could have the lock.";
@@ -34,7 +34,7 @@ final class LossText {
         "Lock '"
             + name
             + "' was lost while the command ran"
-            + (lost == null || lost.isEmpty() ? "" : ": " + lost)
+            + (lost == null ? "" : ": " + reason(lost))
             + "; the command "
             + (runResult.cause() == Supervisor.EndCause.ITSELF ? "has ended" : "was ended")
             + " (status "
@@ -46,5 +46,17 @@ final class LossText {
     return what
         + ". Its last work may overlap with the next holder's: check what was written"
         + (token.isEmpty() ? "." : " with token " + token + ".");
+  }
+
+  private static String reason(LeaseEnd end) {
+    return switch (end) {
+      case NOT_RENEWED ->
+          "it was not renewed in time, since the store was silent or this process stood still";
+      case FORGOTTEN -> "the store no longer knew it";
+      case AT_MOST -> "its at-most time is over";
+      case EVICTED -> "an operator evicted it";
+      case CLIENT_CLOSED -> "its client was closed";
+      case RELEASED -> throw new IllegalArgumentException("A released lease is not lost.");
+    };
   }
 }

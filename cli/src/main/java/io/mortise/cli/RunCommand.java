@@ -14,6 +14,7 @@ import io.mortise.cli.child.ChildProcess;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.child.Signals;
 import io.mortise.cli.output.OutputSanitizer;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
 import java.io.IOException;
@@ -385,7 +386,9 @@ final class RunCommand implements Callable<Integer> {
               lease::remaining,
               this::warn,
               status -> events.add(new RunEvent.ChildExited(status)));
-      runResult = supervise(lease, childProcess, events, notice);
+      Long atMostUntil = atMost == null ? null : had + atMost.toNanos();
+      runResult =
+          supervise(new Supervisor(lease, childProcess, events, notice, atMostUntil), childProcess);
     } catch (IOException e) {
       reopen(lease, Duration.ofNanos(System.nanoTime() - had)); // nothing ran
       release(lease);
@@ -396,16 +399,14 @@ final class RunCommand implements Callable<Integer> {
     if (itself) {
       reopen(lease, Duration.ofNanos(System.nanoTime() - had));
     }
-    boolean timeOver = atMost != null && lease.state() != Lease.State.SUSPECT;
     boolean stillShut = lossInspector.isStillShut();
-    String lost = release(lease);
+    LeaseEnd lost = release(lease);
     if (!itself || lost != null) {
       cliEnvironment
           .err()
           .println(
               "mortise: "
-                  + OutputSanitizer.text(
-                      LossText.of(name, runResult, token, timeOver, lost, stillShut)));
+                  + OutputSanitizer.text(LossText.of(name, runResult, token, lost, stillShut)));
       return new HoldResult(ExitStatus.LOST, true);
     }
     return new HoldResult(runResult.status(), false);
@@ -417,13 +418,11 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  private Supervisor.RunResult supervise(
-      Lease lease, ChildProcess childProcess, BlockingQueue<RunEvent> events, Duration notice)
+  private static Supervisor.RunResult supervise(Supervisor supervisor, ChildProcess childProcess)
       throws InterruptedException {
     boolean over = false;
     try {
-      Supervisor.RunResult runResult =
-          new Supervisor(lease, childProcess, events, notice).supervise();
+      Supervisor.RunResult runResult = supervisor.supervise();
       over = true;
       return runResult;
     } finally {
@@ -456,13 +455,13 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  /** Null if it was released; if it was lost before, why, or empty. */
-  private static @Nullable String release(Lease lease) {
+  /** Null if it was released; if it was lost before, what ended it. */
+  private static @Nullable LeaseEnd release(Lease lease) {
     try {
       lease.close();
       return null;
     } catch (LeaseLostException e) {
-      return LossInspector.reason(e);
+      return e.end();
     }
   }
 

@@ -6,6 +6,7 @@ import io.mortise.cli.child.RunEvent;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Watches a command and the lease that it runs under, until the command is over.
@@ -21,17 +22,32 @@ final class Supervisor {
   /** A validity that ends so much later was renewed: more than two readings of a clock differ. */
   private static final Duration RENEWED = Duration.ofMillis(100);
 
+  /** By how much an at-most time may end earlier than counted from the grant's arrival. */
+  private static final Duration GRANT_LATENCY = Duration.ofSeconds(1);
+
   private final Lease lease;
   private final ChildProcess childProcess;
   private final BlockingQueue<RunEvent> runEvents;
   private final Duration grace;
+  private final @Nullable Long atMostUntil;
 
+  /**
+   * For one command.
+   *
+   * @param atMostUntil when the at-most time is over at the latest, by {@link System#nanoTime()};
+   *     null if there is none
+   */
   Supervisor(
-      Lease lease, ChildProcess childProcess, BlockingQueue<RunEvent> runEvents, Duration grace) {
+      Lease lease,
+      ChildProcess childProcess,
+      BlockingQueue<RunEvent> runEvents,
+      Duration grace,
+      @Nullable Long atMostUntil) {
     this.lease = lease;
     this.childProcess = childProcess;
     this.runEvents = runEvents;
     this.grace = grace;
+    this.atMostUntil = atMostUntil;
   }
 
   /**
@@ -48,6 +64,8 @@ final class Supervisor {
     ITSELF,
     /** It was ended, and gone before the lock could have been had by another. */
     ENDED_IN_TIME,
+    /** As {@link #ENDED_IN_TIME}, because the at-most time was nearly over. */
+    ENDED_AT_MOST,
     /** It was ended after the lock was lost. */
     ENDED_LATE
   }
@@ -96,6 +114,7 @@ final class Supervisor {
 
   private RunResult end() throws InterruptedException {
     Duration left = lease.isValid() ? lease.remaining() : grace;
+    EndCause inTime = isAtMost(left) ? EndCause.ENDED_AT_MOST : EndCause.ENDED_IN_TIME;
     // The last tenth of a second, or fifth of the grace, is for SIGKILL to take effect.
     Duration within = left.minus(min(grace.dividedBy(5), Duration.ofMillis(200)));
     childProcess.end(within);
@@ -106,10 +125,16 @@ final class Supervisor {
         status = childExited.status();
       }
     }
-    return new RunResult(status, lease.isValid() ? EndCause.ENDED_IN_TIME : EndCause.ENDED_LATE);
+    return new RunResult(status, lease.isValid() ? inTime : EndCause.ENDED_LATE);
   }
 
-  /** Whoever is left when the time is over, and a second on a slow machine, is killed from here. */
+  /** Whether it is the at-most time that ends a validity, and not a renewal that is overdue. */
+  private boolean isAtMost(Duration left) {
+    Long until = atMostUntil;
+    return until != null && until - (System.nanoTime() + left.toNanos()) < GRANT_LATENCY.toNanos();
+  }
+
+  /** Waits until nothing is left. What is left after that time is killed, within a second. */
   private void awaitGone(Duration time) throws InterruptedException {
     long deadline = System.nanoTime() + time.toNanos();
     while (!childProcess.isGone()) {

@@ -20,6 +20,7 @@ import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.function.CheckedConsumer;
 import io.mortise.function.CheckedSupplier;
 import java.time.Duration;
@@ -184,7 +185,7 @@ final class FakeClient implements LockClient {
 
     @Override
     public State state() {
-      return closed ? State.RELEASED : isValid() ? State.HELD : State.LOST;
+      return closed && !lost ? State.RELEASED : isValid() ? State.HELD : State.LOST;
     }
 
     @Override
@@ -216,7 +217,7 @@ final class FakeClient implements LockClient {
             .execute(
                 () -> {
                   lost = true;
-                  listener.accept(new LeaseLostException(evicted()));
+                  listener.accept(evicted());
                 });
       }
     }
@@ -251,13 +252,16 @@ final class FakeClient implements LockClient {
       boolean valid = isValid();
       closed = true;
       if (!valid) {
-        throw new LeaseLostException(evicted());
+        lost = true;
+        throw evicted();
       }
     }
 
-    private String evicted() {
-      return "Lease on lock '%s' was lost: an operator evicted it (store=fake, token=917)."
-          .formatted(name);
+    private LeaseLostException evicted() {
+      return new LeaseLostException(
+          "Lease on lock '%s' was lost: an operator evicted it (store=fake, token=917)."
+              .formatted(name),
+          LeaseEnd.EVICTED);
     }
   }
 

@@ -223,6 +223,8 @@ class RunCommandTest {
         run(
             "unrenewed",
             "trap 'echo told; exit 0' TERM; while :; do sleep 0.1; done",
+            "--at-most",
+            "1h", // far away: it is not what ends this lease
             "--grace",
             "4s")) { // half of its validity: so much for the start, so much for the end
       assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
@@ -231,6 +233,17 @@ class RunCommandTest {
           .contains(
               "Lock 'unrenewed' could not be kept: its renewal was overdue. The command was ended"
                   + " (status 0)");
+    }
+  }
+
+  @Test
+  void givenAtMostTime_whenItIsNearlyOver_thenCommandIsEndedForThatReason() throws Exception {
+    String atMost = FakeClient.UNRENEWED.toSeconds() + "s";
+    try (CliProcess tool =
+        run("unrenewed", "exec sleep 100", "--at-most", atMost, "--grace", "3s")) {
+      assertThat(tool.status()).isEqualTo(ExitStatus.LOST);
+      assertThat(tool.err())
+          .contains("Lock 'unrenewed' could not be kept: its at-most time is over.");
     }
   }
 

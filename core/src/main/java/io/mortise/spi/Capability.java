@@ -10,11 +10,11 @@ public enum Capability {
   /**
    * Holds hang on sessions that the store keeps. Without it each hold ends by itself when a TTL has
    * passed since it was granted or its session was last renewed, and nobody needs to judge; a
-   * renewal costs as much as there are holds; a clone of the process is not noticed; nobody is told
-   * that his lock is wanted, so every grant says that it may be ({@link Reply.Granted#wanted()});
-   * how a hold ended may be forgotten at once ({@link Reply.EndReason#UNKNOWN}), so that an acquire
-   * that arrives after its own end may hold until its TTL is over; and who holds may be shown by
-   * the attempt alone.
+   * renewal costs as much as there are holds; a clone of the process is not noticed; no holder is
+   * notified that its lock is wanted, so every grant says that it may be ({@link
+   * Reply.Granted#wanted()}); how a hold ended may be forgotten at once ({@link
+   * Reply.EndReason#UNKNOWN}), so that an acquire that arrives after its own end may hold until its
+   * TTL is over; and who holds may be shown by the attempt alone.
    */
   SESSION,
   /** Waiting attempts stand in a queue in the store, and a release hands over. */
@@ -48,9 +48,9 @@ public enum Capability {
   SKIPS_DISCONNECTED,
   /**
    * What a session holds outlives it until an acquire brings the proof of its death, and the queue
-   * is served by whoever asks, in bounded steps. A store without this ends what hangs on a session
-   * together with it, and serves the queue by itself: a proof is never needed, and {@link
-   * Reply.Ended#more()} never said. Says nothing of a store without {@link #SESSION}.
+   * is served by the requests of contenders, in bounded steps. A store without this ends what hangs
+   * on a session together with it, and serves the queue by itself: a proof is never needed, and
+   * {@link Reply.Ended#more()} never said. Says nothing of a store without {@link #SESSION}.
    */
   PROOF,
   /**

@@ -68,7 +68,7 @@ public interface LockStore extends Store {
 
   /** The artifact that brings a scheme of ours; null for another scheme. */
   private static @Nullable String artifactOf(String scheme) {
-    if (scheme.matches("rediss?(-sentinel|-cluster|-plain)?")) {
+    if (scheme.matches("rediss?(-sentinel|-cluster|-sharded|-plain)?")) {
       return "mortise-redis";
     }
     return switch (scheme) {

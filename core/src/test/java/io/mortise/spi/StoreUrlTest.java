@@ -3,11 +3,20 @@ package io.mortise.spi;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class StoreUrlTest {
@@ -166,5 +175,29 @@ class StoreUrlTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> LockStore.connect(StoreUrl.parse(url)))
         .withMessageContaining(help);
+  }
+
+  /** A row of the table of schemes: {@code | `a:` `b:` | [store](page) | `artifact` |}. */
+  private static final Pattern SCHEMES =
+      Pattern.compile("\\| ((?:`[a-z0-9+:-]+:` ?)+)\\| \\[.*]\\(.*\\) \\| `(mortise-[a-z]+)` \\|");
+
+  static Stream<Arguments> documentedSchemes() throws IOException {
+    return Files.readAllLines(Path.of("../docs/reference/url-parameters.md")).stream()
+        .map(SCHEMES::matcher)
+        .filter(Matcher::matches)
+        .filter(row -> !row.group(2).equals("mortise-core"))
+        .flatMap(
+            row ->
+                Arrays.stream(row.group(1).replace("`", "").trim().split(" "))
+                    .map(scheme -> Arguments.of(scheme, row.group(2))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("documentedSchemes")
+  void givenDocumentedScheme_whenItsArtifactIsMissing_thenTheMessageNamesIt(
+      String scheme, String artifact) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> LockStore.connect(StoreUrl.parse(scheme + "//host")))
+        .withMessageContaining("Add the artifact " + artifact + " to the class path.");
   }
 }

@@ -163,7 +163,7 @@ final class CuratorLockStore implements LockStore {
         new UnsupportedByStoreException(
             "In Curator's layout (store="
                 + profile.display()
-                + ") nobody can be told that his hold was ended. Delete his node by hand if you"
+                + ") no holder can be told that its hold was ended. Delete its node by hand if you"
                 + " must."));
   }
 

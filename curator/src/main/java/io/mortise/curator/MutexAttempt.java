@@ -61,7 +61,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   /** Whether it held, when it was found again after a doubt. */
   private boolean heldWhenFound;
 
-  /** Who the attempt waits for, and of how many he was the last when the line was looked at. */
+  /** The node that the attempt waits for, and how many came up to it when the line was read. */
   private @Nullable String next;
 
   private int ahead;

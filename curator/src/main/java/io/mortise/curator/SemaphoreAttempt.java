@@ -29,8 +29,9 @@ import org.apache.zookeeper.Watcher.Event.EventType;
  * waits until there are no more than the semaphore has, and leaves the line. Its leases then stand
  * until the permits come back.
  *
- * <p>Several permits are taken in one step by whoever is first, so that two who want several never
- * wait for each other with some in hand. Curator takes them one by one, each through the line.
+ * <p>The first in the line takes several permits in one step, so that two attempts for several
+ * never wait for each other with some in hand. Curator takes them one by one, each through the
+ * line.
  */
 final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
   private static final int TRIES = 5;

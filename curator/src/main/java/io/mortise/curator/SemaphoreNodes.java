@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The parts of {@code InterProcessSemaphoreV2}: a mutex, and leases that are counted. */
 final class SemaphoreNodes {
-  /** The directory of the mutex that whoever wants a lease has to hold. */
+  /** The directory of the mutex that a client must hold to take a lease. */
   static final String LOCKS = "locks";
 
   /** The directory of the leases; every child counts as one. */

@@ -24,8 +24,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows locks. Takes no row's lock, and needs no transaction: whoever looks keeps nobody waiting,
- * and may see a holder and the queue a moment apart.
+ * Shows locks. Takes no row's lock, and needs no transaction: a look keeps nobody waiting, and may
+ * show a holder and the queue a moment apart.
  */
 final class JdbcInspector {
   /** The most holders, and the most waiters, that are shown of one lock. */

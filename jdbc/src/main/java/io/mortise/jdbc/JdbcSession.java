@@ -379,7 +379,8 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     }
 
     /**
-     * Somebody else is there: the next guess is that he is alive, and that nothing special goes on.
+     * Another holder is there: the next guess is that it is alive, and that nothing special goes
+     * on.
      */
     private boolean isGuessed() {
       return SingleStatementPath.hasFastPath(request)

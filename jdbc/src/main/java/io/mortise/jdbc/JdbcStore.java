@@ -40,8 +40,8 @@ import javax.sql.DataSource;
  *   <li>{@code create=false} forbids to make file and tables, which is done on first use otherwise
  *   <li>{@code strict-expiry=true} has sessions expire by observed heartbeats instead of the
  *       database's clock
- *   <li>{@code user}, {@code password} and {@code maxInFlight} for servers and H2: the last bounds
- *       how long a request can be in flight; default {@code 5s}
+ *   <li>{@code user}, {@code password} and {@code max-in-flight} for servers and H2: the last
+ *       bounds how long a request can be in flight; default {@code 5s}
  *   <li>{@code pooler=true} for PostgreSQL behind a pooler in transaction mode, see
  *       docs/guides/behind-pgbouncer.md
  * </ul>
@@ -55,6 +55,7 @@ public final class JdbcStore {
   private static final List<Dialect> DIALECTS =
       List.of(new H2Dialect(), new PostgresDialect(), new MySqlDialect(), new MariaDbDialect());
   private static final String POOLER = "pooler";
+  private static final String IN_FLIGHT_LIMIT = "max-in-flight";
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
 
   private JdbcStore() {}
@@ -79,14 +80,14 @@ public final class JdbcStore {
    * server's own settings where the store has set others. Blocks.
    *
    * @param parameters as behind the question mark of a URL: {@code namespace}, {@code prefix},
-   *     {@code create}, {@code strict-expiry}, {@code maxInFlight}, {@code pooler}; may be empty
+   *     {@code create}, {@code strict-expiry}, {@code max-in-flight}, {@code pooler}; may be empty
    * @throws IllegalArgumentException if there is a wrong or unknown parameter
    * @throws StoreUnavailableException if the database cannot be reached now
    * @throws StoreUnfitException if it is of an unknown product, or must not be used as it is
    */
   public static LockStore open(DataSource dataSource, String parameters) {
     StoreUrl given = StoreUrl.parse("jdbc:datasource:?" + parameters);
-    given.allowOnly(with(Set.of("maxInFlight", POOLER)));
+    given.allowOnly(with(Set.of(IN_FLIGHT_LIMIT, POOLER)));
     Dialect dialect = pooled(dialect(dataSource), given);
     return server(
         dialect, given, dialect.scheme() + ":(data source)", dataSource::getConnection, true);
@@ -158,7 +159,7 @@ public final class JdbcStore {
 
   private static LockStore server(Dialect dialect, StoreUrl url) {
     Set<String> driverParameters = dialect.driverParameters();
-    Set<String> known = with(Set.of("maxInFlight", "user", "password", POOLER));
+    Set<String> known = with(Set.of(IN_FLIGHT_LIMIT, "user", "password", POOLER));
     known.addAll(driverParameters);
     url.allowOnly(known);
     Dialect.ConnectionTarget connectionTarget = dialect.target(url, maxInFlight(url, dialect));
@@ -207,11 +208,13 @@ public final class JdbcStore {
   }
 
   private static Duration maxInFlight(StoreUrl url, Dialect dialect) {
-    Duration bound = url.duration("maxInFlight", MAX_IN_FLIGHT);
+    Duration bound = url.duration(IN_FLIGHT_LIMIT, MAX_IN_FLIGHT);
     Duration least = dialect.leastInFlight();
     if (bound.compareTo(least) < 0 || bound.toMinutes() > 10) {
       throw new IllegalArgumentException(
-          "Parameter 'maxInFlight' of store URL '"
+          "Parameter '"
+              + IN_FLIGHT_LIMIT
+              + "' of store URL '"
               + url
               + "' is not within "
               + DurationText.formatExact(least)

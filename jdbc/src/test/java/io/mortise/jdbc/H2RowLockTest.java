@@ -87,7 +87,7 @@ class H2RowLockTest {
   @Test
   void givenRowLockedByAForeignTransaction_whenAsked_thenTheAnswerSaysThatNothingRan()
       throws Exception {
-    try (LockStore store = JdbcStore.open(server.url() + "?maxInFlight=2s");
+    try (LockStore store = JdbcStore.open(server.url() + "?max-in-flight=2s");
         Connection slow = DriverManager.getConnection(server.url())) {
       TestSession session = new TestSession(store, Duration.ofMinutes(1));
       AttemptId held = session.attempt();

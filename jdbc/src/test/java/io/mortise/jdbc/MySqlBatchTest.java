@@ -40,8 +40,8 @@ class MySqlBatchTest {
   @MethodSource("io.mortise.jdbc.MySqlFailureTest#servers")
   void givenManyLocks_whenTakenAndReleasedAtOnce_thenEachAnswerIsItsOwn(MySqlServers server)
       throws Exception {
-    try (LockStore store = JdbcStore.open(server.url() + "&maxInFlight=20s&namespace=batch");
-        LockStore elsewhere = JdbcStore.open(server.url() + "&maxInFlight=20s&namespace=batch")) {
+    try (LockStore store = JdbcStore.open(server.url() + "&max-in-flight=20s&namespace=batch");
+        LockStore elsewhere = JdbcStore.open(server.url() + "&max-in-flight=20s&namespace=batch")) {
       TestSession session = new TestSession(store, TTL);
       TestSession other = new TestSession(elsewhere, TTL);
       AttemptId foreign = other.attempt();

@@ -238,7 +238,7 @@ class MySqlFailureTest {
     assertThatThrownBy(() -> JdbcStore.open(url.replace("/mortise?", "?")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("names no database");
-    assertThatThrownBy(() -> JdbcStore.open(url + "&maxInFlight=1s"))
+    assertThatThrownBy(() -> JdbcStore.open(url + "&max-in-flight=1s"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("4s");
   }
@@ -347,7 +347,7 @@ class MySqlFailureTest {
   @MethodSource("servers")
   void givenRowLockedByAForeignTransaction_whenAsked_thenTheAnswerSaysThatNothingRan(
       MySqlServers server) throws Exception {
-    try (LockStore store = JdbcStore.open(url(server) + "&maxInFlight=4s");
+    try (LockStore store = JdbcStore.open(url(server) + "&max-in-flight=4s");
         Connection connection = server.adminConnection();
         Statement statement = connection.createStatement()) {
       TestSession session = new TestSession(store, TTL);
@@ -413,7 +413,7 @@ class MySqlFailureTest {
   @MethodSource("servers")
   void givenThreadThatIsInterruptedWhileItAsks_whenTheRowIsFree_thenTheSameConnectionGoesOn(
       MySqlServers server) throws Exception {
-    try (LockClient locks = LockClient.connect(url(server) + "&maxInFlight=20s");
+    try (LockClient locks = LockClient.connect(url(server) + "&max-in-flight=20s");
         Connection connection = server.adminConnection();
         Statement statement = connection.createStatement()) {
       for (int i = 0; i < 20; i++) {

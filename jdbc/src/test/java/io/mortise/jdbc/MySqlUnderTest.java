@@ -26,7 +26,7 @@ final class MySqlUnderTest implements StoreUnderTest {
 
   private LockStore reopen() {
     // The server ends a transaction that says nothing for two fifths of it, as on a busy machine.
-    return JdbcStore.open(server.url() + "&maxInFlight=20s&namespace=" + namespace);
+    return JdbcStore.open(server.url() + "&max-in-flight=20s&namespace=" + namespace);
   }
 
   @Override

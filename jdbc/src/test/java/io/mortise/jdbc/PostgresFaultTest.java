@@ -309,7 +309,7 @@ class PostgresFaultTest {
     String backends =
         "SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity"
             + " WHERE application_name = 'mortise'";
-    try (LockClient client = LockClient.connect(url + "&maxInFlight=20s");
+    try (LockClient client = LockClient.connect(url + "&max-in-flight=20s");
         Connection slow = connect();
         Statement statement = slow.createStatement()) {
       for (int i = 0; i < 20; i++) {
@@ -360,7 +360,7 @@ class PostgresFaultTest {
 
   @Test
   void givenServerThatStopsAnswering_whenAsked_thenItIsNoticedInTime_andAllIsWellAfterwards() {
-    try (LockStore store = JdbcStore.open(url + "&maxInFlight=2s")) {
+    try (LockStore store = JdbcStore.open(url + "&max-in-flight=2s")) {
       TestSession session = new TestSession(store, Duration.ofSeconds(60));
       session.granted("a", session.attempt());
 

@@ -54,7 +54,7 @@ class PostgresSynchronousReplicationTest {
   }
 
   private LockClient client(Duration ttl) {
-    return LockClient.builder().url(pair.url() + "&maxInFlight=4s").ttl(ttl).build();
+    return LockClient.builder().url(pair.url() + "&max-in-flight=4s").ttl(ttl).build();
   }
 
   @Test

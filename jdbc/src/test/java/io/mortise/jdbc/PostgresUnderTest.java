@@ -30,7 +30,7 @@ final class PostgresUnderTest implements StoreUnderTest {
 
   private LockStore reopen() {
     // The server ends a transaction that says nothing for a quarter of it, as on a busy machine.
-    return JdbcStore.open(server().url() + "&maxInFlight=20s&namespace=" + namespace);
+    return JdbcStore.open(server().url() + "&max-in-flight=20s&namespace=" + namespace);
   }
 
   @Override

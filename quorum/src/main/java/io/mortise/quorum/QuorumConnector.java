@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -100,8 +101,7 @@ final class QuorumConnector {
     return first;
   }
 
-  private static void openLater(
-      QuorumLockStore quorum, Member member, java.util.function.Supplier<LockStore> opener) {
+  private static void openLater(QuorumLockStore quorum, Member member, Supplier<LockStore> opener) {
     var unused =
         quorum.later(
             PAUSE.toNanos(),

@@ -148,12 +148,16 @@ final class QuorumLockStore implements LockStore {
           "Member '%s' cannot do what the others can (store=%s). Use members of one kind."
               .formatted(store.profile().display(), this));
     }
+    boolean late;
     synchronized (own) {
-      if (closed) {
-        store.close();
-        return;
+      late = closed;
+      if (!late) {
+        own.add(store);
       }
-      own.add(store);
+    }
+    if (late) {
+      store.close();
+      return;
     }
     member.opened(store, ticker.nanos());
   }

@@ -2,6 +2,7 @@ package io.mortise.redis;
 
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.codec.ViewCodec;
+import io.mortise.redis.command.ScanPager;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
 import io.mortise.spi.LockViewPage;
@@ -16,20 +17,12 @@ import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Walks over the records of all locks by SCAN. Each lock is a snapshot of its own; a lock that is
- * there all the time is found, perhaps twice.
- */
+/** Walks over the records of all locks by SCAN, to show them or to sweep them. */
 final class LockScan {
   private static final Logger log = LoggerFactory.getLogger(LockScan.class);
 
   /** Waiters and holders shown of one lock. */
   private static final int PARTIES = 1000;
-
-  /** SCANs of one page at most, for a server that holds millions of other keys. */
-  private static final int ROUNDS = 200;
-
-  private static final int KEYS_PER_SCAN = 500;
 
   private final RedisLockStore store;
   private final KeySpace keys;
@@ -45,85 +38,20 @@ final class LockScan {
     this.keys = keys;
   }
 
-  /** A cursor of ours: that of a SCAN, and how many of its keys were shown already. */
-  private record ScanPosition(String cursor, int shown) {
-    static ScanPosition parse(String text) {
-      int slash = text.indexOf('/');
-      return new ScanPosition(
-          text.substring(0, slash), Integer.parseInt(text.substring(slash + 1)));
-    }
-
-    @Override
-    public String toString() {
-      return cursor + "/" + shown;
-    }
-  }
-
   CompletionStage<LockViewPage> inspect(LockQuery query) {
     if (query.name() != null) {
-      return view(keys.lock(query.name()))
-          .thenApply(
-              view ->
-                  new LockViewPage(
-                      view.filter(found -> query.idle() || !isIdle(found)).stream().toList(),
-                      null));
+      return shown(query, view(keys.lock(query.name())))
+          .thenApply(view -> new LockViewPage(view.stream().toList(), null));
     }
-    ScanPosition start;
-    try {
-      start =
-          query.cursor() == null ? new ScanPosition("0", 0) : ScanPosition.parse(query.cursor());
-    } catch (RuntimeException e) {
-      return CompletableFuture.failedFuture(
-          new IllegalArgumentException("'" + query.cursor() + "' is not a cursor of this store."));
-    }
-    return page(query, start, new ArrayList<>(), 0);
+    return new ScanPager(
+            cursor -> store.scanKeys(cursor, keys.everyLock(), ScanPager.KEYS_PER_SCAN),
+            record -> shown(query, view(record)))
+        .page(query);
   }
 
-  private CompletionStage<LockViewPage> page(
-      LockQuery query, ScanPosition place, List<LockView> views, int round) {
-    return store
-        .scanKeys(place.cursor(), keys.everyLock(), KEYS_PER_SCAN)
-        .thenCompose(
-            found -> {
-              List<String> fresh =
-                  found
-                      .keys()
-                      .subList(Math.min(place.shown(), found.keys().size()), found.keys().size());
-              // Busy locks are few among the idle: ask for no more than can be shown.
-              int room = query.limit() - views.size();
-              List<String> asked = fresh.subList(0, Math.min(room, fresh.size()));
-              return all(asked)
-                  .thenCompose(
-                      seen -> {
-                        seen.stream()
-                            .filter(view -> query.idle() || !isIdle(view))
-                            .forEach(views::add);
-                        ScanPosition next =
-                            asked.size() < fresh.size()
-                                ? new ScanPosition(place.cursor(), place.shown() + asked.size())
-                                : new ScanPosition(found.cursor(), 0);
-                        boolean end = next.shown() == 0 && next.cursor().equals("0");
-                        if (end || views.size() == query.limit() || round == ROUNDS) {
-                          return CompletableFuture.completedFuture(
-                              new LockViewPage(views, end ? null : next.toString()));
-                        }
-                        return page(query, next, views, round + 1);
-                      });
-            });
-  }
-
-  private CompletionStage<List<LockView>> all(List<String> records) {
-    CompletableFuture<List<LockView>> views = CompletableFuture.completedFuture(new ArrayList<>());
-    for (String record : records) {
-      views =
-          views.thenCombine(
-              view(record),
-              (list, view) -> {
-                view.ifPresent(list::add);
-                return list;
-              });
-    }
-    return views;
+  private static CompletionStage<Optional<LockView>> shown(
+      LockQuery query, CompletionStage<Optional<LockView>> view) {
+    return view.thenApply(found -> found.filter(lock -> query.idle() || !isIdle(lock)));
   }
 
   private CompletionStage<Optional<LockView>> view(String record) {
@@ -167,7 +95,9 @@ final class LockScan {
     synchronized (unswept) {
       cursor = sweepCursor;
       boolean enough =
-          unswept.size() >= budget || round == ROUNDS || (round > 0 && cursor.equals("0"));
+          unswept.size() >= budget
+              || round == ScanPager.ROUNDS
+              || (round > 0 && cursor.equals("0"));
       while (enough && records.size() < budget && !unswept.isEmpty()) {
         records.add(unswept.remove());
       }
@@ -176,7 +106,7 @@ final class LockScan {
       }
     }
     return store
-        .scanKeys(cursor, keys.everyLock(), Math.min(budget, KEYS_PER_SCAN))
+        .scanKeys(cursor, keys.everyLock(), Math.min(budget, ScanPager.KEYS_PER_SCAN))
         .thenCompose(
             next -> {
               synchronized (unswept) {

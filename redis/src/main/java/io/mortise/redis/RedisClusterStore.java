@@ -202,7 +202,7 @@ final class RedisClusterStore implements PartitionedStore {
         operations.useShardChannels();
       }
       return new RedisLockStore(
-          new RedisConnections(operations, renewals, reconnectListeners, () -> {}),
+          new RedisConnections(operations, renewals, reconnectListeners, () -> {}, false),
           options,
           display,
           replication,

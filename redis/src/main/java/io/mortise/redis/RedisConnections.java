@@ -22,9 +22,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param reconnects tells when one of them was made anew
  * @param closing ends what was made for both
+ * @param sentinel whether Sentinels choose the server
  */
 record RedisConnections(
-    RedisTransport ops, RedisTransport control, ReconnectListeners reconnects, Runnable closing) {
+    RedisTransport ops,
+    RedisTransport control,
+    ReconnectListeners reconnects,
+    Runnable closing,
+    boolean sentinel) {
   /** How long a Sentinel may take to answer. */
   static final Duration SENTINEL_TIMEOUT = Duration.ofMillis(500);
 
@@ -73,7 +78,8 @@ record RedisConnections(
   /** As {@link #connect}, by a client library. */
   static RedisConnections over(TransportFactory transports, String display) {
     ReconnectListeners reconnects = new ReconnectListeners();
-    return connect(name -> transports.connect(reconnects), reconnects, display, transports::close);
+    return connect(
+        name -> transports.connect(reconnects), reconnects, display, transports::close, false);
   }
 
   /** The same, where what was granted or renewed is only believed when replicas have it. */
@@ -82,7 +88,8 @@ record RedisConnections(
         new ReplicatedTransport(ops, replication),
         new ReplicatedTransport(control, replication),
         reconnects,
-        closing);
+        closing,
+        sentinel);
   }
 
   static ScheduledThreadPoolExecutor timer() {
@@ -106,7 +113,8 @@ record RedisConnections(
           name -> DirectTransport.connect(there, PREFIX + name, timer, ticker, stuck, reconnects),
           reconnects,
           target.display(),
-          timer::shutdownNow);
+          timer::shutdownNow,
+          false);
     }
     SentinelResolver master =
         new SentinelResolver(sentinel.servers(), sentinel.name(), target.endpoint(), ticker);
@@ -122,7 +130,8 @@ record RedisConnections(
             () -> {
               follower.close();
               timer.shutdownNow();
-            });
+            },
+            true);
     follower.watch(sentinel, timer, stuck);
     return redisConnections;
   }
@@ -132,11 +141,16 @@ record RedisConnections(
   }
 
   private static RedisConnections connect(
-      Connector connector, ReconnectListeners reconnects, String display, Runnable closing) {
+      Connector connector,
+      ReconnectListeners reconnects,
+      String display,
+      Runnable closing,
+      boolean sentinel) {
     RedisTransport ops = null;
     try {
       ops = connector.connect("operations");
-      return new RedisConnections(ops, connector.connect("renewals"), reconnects, closing);
+      return new RedisConnections(
+          ops, connector.connect("renewals"), reconnects, closing, sentinel);
     } catch (IOException | RuntimeException e) {
       close(ops);
       closing.run();

@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>The lock may be in any store with tokens; the fence is where the data is. It refuses whoever
- * is known to be late: an earlier holder can still write until the next one has shown its token. So
- * {@link #enter} before you read, else what you read may change before you write. Only those are
- * held back who write through the fence.
+ * <p>The lock may be in any store with tokens; the fence is where the data is. It refuses holders
+ * that are known to be late: an earlier holder can still write until the next one has shown its
+ * token. So {@link #enter} before you read, else what you read may change before you write. Only
+ * those are held back who write through the fence.
  *
  * <p>A resource has one fence, hence one lock that guards it. The fence's key is {@code
  * fence:<resource>}, in the same slot of a cluster, about 100 bytes, and stays until you delete it

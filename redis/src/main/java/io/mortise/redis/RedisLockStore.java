@@ -1,14 +1,14 @@
 package io.mortise.redis;
 
-import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.codec.LockCodec;
+import io.mortise.redis.command.BoundedCaller;
+import io.mortise.redis.command.ScanPager.FoundKeys;
 import io.mortise.redis.transport.ErrorReplyException;
-import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisReplies;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.TransportFactory;
@@ -34,11 +34,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +61,10 @@ final class RedisLockStore implements LockStore {
   private final RedisStore.Options options;
   private final KeySpace keys;
   private final LockScan scan;
+
+  /** For what is asked on the connection for renewals. */
+  private final BoundedCaller caller;
+
   private final IdleRecordTrimmer idleRecordTrimmer = new IdleRecordTrimmer(this);
   private volatile @Nullable ServerIncarnation incarnation;
 
@@ -91,6 +92,7 @@ final class RedisLockStore implements LockStore {
         new ScriptPipeline(
             this.connections.ops(), clock, keys, options.retention(), options.timeout(), ticker);
     this.scan = new LockScan(this, keys);
+    this.caller = new BoundedCaller(this.connections.control(), options.timeout(), display);
     EnumSet<Capability> capabilities = EnumSet.allOf(Capability.class);
     if (!countsListeners) {
       capabilities.remove(Capability.SKIPS_DISCONNECTED);
@@ -229,7 +231,7 @@ final class RedisLockStore implements LockStore {
 
       @Override
       public void failed(boolean mayHaveRun, Throwable cause) {
-        sink.accept(new Reply.Failed(attempt, mayHaveRun, unavailable(mayHaveRun, cause)));
+        sink.accept(new Reply.Failed(attempt, mayHaveRun, caller.unavailable(mayHaveRun, cause)));
       }
     };
   }
@@ -286,7 +288,8 @@ final class RedisLockStore implements LockStore {
   @Override
   public CompletionStage<Boolean> claimSweep() {
     String pause = Long.toString(SWEEP_PAUSE.toMillis());
-    return bounded(
+    return caller
+        .call(
             () -> connections.control().call("SET", keys.prefix() + "sweep", "", "NX", "PX", pause))
         .thenApply("OK"::equals);
   }
@@ -330,7 +333,7 @@ final class RedisLockStore implements LockStore {
 
           @Override
           public void failed(boolean mayHaveRun, Throwable cause) {
-            count.completeExceptionally(unavailable(mayHaveRun, cause));
+            count.completeExceptionally(caller.unavailable(mayHaveRun, cause));
           }
         });
     return count;
@@ -350,20 +353,19 @@ final class RedisLockStore implements LockStore {
     String[] command = words.toArray(String[]::new);
     // Before it would count as unanswered: an answer that it is to be sent again is an answer.
     long until = ticker.nanos() + options.timeout().toNanos() * 2 / 3;
-    return bounded(() -> call(script, command, until));
+    return caller.call(() -> call(script, command, until));
   }
 
   private CompletionStage<@Nullable Object> call(Script script, String[] command, long until) {
     RedisTransport control = connections.control();
-    return control
-        .call(command)
+    return send(script, command)
         .exceptionallyCompose(
             failure -> {
               if (RedisReplies.unwrap(failure) instanceof ErrorReplyException error) {
                 Duration later = control.retryAfter(error);
                 if (error.is("NOSCRIPT")) {
                   var unused = control.call("SCRIPT", "LOAD", script.text);
-                  return control.call(command);
+                  return send(script, command);
                 } else if (later != null && ticker.nanos() + later.toNanos() - until < 0) {
                   CompletableFuture<@Nullable Object> again = new CompletableFuture<>();
                   control.schedule(
@@ -385,77 +387,22 @@ final class RedisLockStore implements LockStore {
             });
   }
 
+  private CompletionStage<@Nullable Object> send(Script script, String[] command) {
+    RedisTransport control = connections.control();
+    return script == Script.RENEW ? control.callRenewing(command) : control.call(command);
+  }
+
   @Override
   public CompletionStage<StoreReport> examine() {
     return new RedisSettingsReport(
-            words -> bounded(() -> connections.control().call(words)),
-            profile.display().contains("-sentinel:"))
+            words -> caller.call(() -> connections.control().call(words)), connections.sentinel())
         .report();
   }
 
-  /** Keys found, and where to go on; "0" at the end. */
-  record FoundKeys(String cursor, List<String> keys) {}
-
   CompletionStage<FoundKeys> scanKeys(String cursor, String pattern, int count) {
-    return bounded(
-            () ->
-                connections
-                    .control()
-                    .call("SCAN", cursor, "MATCH", pattern, "COUNT", Integer.toString(count)))
-        .thenApply(
-            answer -> {
-              if (answer instanceof List<?> parts
-                  && parts.size() == 2
-                  && parts.get(1) instanceof List<?> found) {
-                return new FoundKeys(
-                    String.valueOf(parts.get(0)), found.stream().map(String::valueOf).toList());
-              }
-              throw new IllegalStateException("SCAN was answered in another form.");
-            });
-  }
-
-  private <T extends @Nullable Object> CompletionStage<T> bounded(
-      Supplier<CompletionStage<T>> sending) {
-    if (!connections.control().isOpen()) {
-      return CompletableFuture.failedStage(
-          unavailable(false, new NotSentException(connections.control().outageReason())));
-    }
-    return sending
-        .get()
-        .toCompletableFuture()
-        .orTimeout(options.timeout().toMillis(), TimeUnit.MILLISECONDS)
-        .handle(
-            (answer, failure) -> {
-              if (failure == null) {
-                return answer;
-              }
-              Throwable cause = RedisReplies.unwrap(failure);
-              if (cause instanceof TimeoutException || isReadOnly(cause)) {
-                connections.control().reset();
-              }
-              throw unavailable(!(cause instanceof NotSentException), cause);
-            });
-  }
-
-  /** Said by a replica, in the midst of a text if it comes from a script. */
-  private static boolean isReadOnly(Throwable failure) {
-    return failure instanceof ErrorReplyException
-        && String.valueOf(failure.getMessage()).contains("READONLY");
-  }
-
-  private LockException unavailable(boolean mayHaveRun, Throwable cause) {
-    String reason =
-        cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
-    return new StoreUnavailableException(
-        "Redis %s (store=%s): %s The request %s."
-            .formatted(
-                cause instanceof ErrorReplyException
-                    ? "refused a request"
-                    : cause instanceof NotSentException ? "cannot be asked" : "did not answer",
-                profile.display(),
-                reason.endsWith(".") ? reason : reason + ".",
-                mayHaveRun ? "may have been executed" : "was not executed"),
-        cause);
+    return caller
+        .call(() -> connections.control().call(FoundKeys.command(cursor, pattern, count)))
+        .thenApply(FoundKeys::parse);
   }
 
   @Override

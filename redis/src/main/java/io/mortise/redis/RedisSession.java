@@ -109,7 +109,7 @@ final class RedisSession implements StoreSession {
     try {
       hints.accept(notification(text));
     } catch (RuntimeException e) {
-      // A hint is only a hint, and whoever may publish in Redis can send anything.
+      // A hint is only a hint, and any client that may publish can send anything.
       log.debug("Passed over a push that cannot be read (store={})", store, e);
     }
   }

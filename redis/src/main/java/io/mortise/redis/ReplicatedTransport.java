@@ -58,26 +58,30 @@ final class ReplicatedTransport implements RedisTransport {
 
   @Override
   public CompletionStage<@Nullable Object> call(String... words) {
-    boolean isScript = words[0].equals("EVALSHA");
-    if (isScript && words[1].equals(Script.LOCK.sha) && LockCodec.mayGrant(words)) {
-      TransportConnection transportConnection = transport.connection();
-      return transportConnection
-          .call(words)
-          .thenCombine(acknowledged(transportConnection), ReplicatedTransport::marked);
-    } else if (isScript && words[1].equals(Script.RENEW.sha)) {
-      TransportConnection transportConnection = transport.connection();
-      return transportConnection
-          .call(words)
-          .thenCombine(
-              acknowledged(transportConnection),
-              (answer, replicaAcknowledgement) -> {
-                if (replicaAcknowledgement.isEnough()) {
-                  return answer;
-                }
-                throw new NotReplicatedException("Renewed, but " + replicaAcknowledgement + ".");
-              });
-    }
     return transport.call(words);
+  }
+
+  @Override
+  public CompletionStage<@Nullable Object> callGranting(String... words) {
+    TransportConnection transportConnection = transport.connection();
+    return transportConnection
+        .call(words)
+        .thenCombine(acknowledged(transportConnection), ReplicatedTransport::marked);
+  }
+
+  @Override
+  public CompletionStage<@Nullable Object> callRenewing(String... words) {
+    TransportConnection transportConnection = transport.connection();
+    return transportConnection
+        .call(words)
+        .thenCombine(
+            acknowledged(transportConnection),
+            (answer, replicaAcknowledgement) -> {
+              if (replicaAcknowledgement.isEnough()) {
+                return answer;
+              }
+              throw new NotReplicatedException("Renewed, but " + replicaAcknowledgement + ".");
+            });
   }
 
   /** To be sent behind what it is about, on the same connection: WAIT knows of no other. */
@@ -89,7 +93,7 @@ final class ReplicatedTransport implements RedisTransport {
     if (!all) {
       return replicas.thenApply(count -> new ReplicaAcknowledgement(count, needed));
     }
-    // Counted afterwards: whoever has come meanwhile is one of all.
+    // Counted afterwards: a replica that has come meanwhile is one of all.
     return replicas.thenCompose(
         count ->
             transportConnection

@@ -1,6 +1,7 @@
 package io.mortise.redis;
 
 import io.mortise.redis.codec.KeySpace;
+import io.mortise.redis.codec.LockCodec;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisReplies;
@@ -253,8 +254,8 @@ final class ScriptPipeline {
     words.add(retentionMillis);
     ops.forEach(op -> words.add(op.arg));
     String[] command = words.toArray(String[]::new);
-    transport
-        .call(command)
+    boolean mayGrant = ops.stream().anyMatch(op -> LockCodec.mayGrant(op.arg));
+    (mayGrant ? transport.callGranting(command) : transport.call(command))
         .whenComplete(
             (answers, failure) -> transport.execute(() -> done(scriptBatch, answers, failure)));
   }

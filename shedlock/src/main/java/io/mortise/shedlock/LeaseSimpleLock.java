@@ -21,13 +21,15 @@ final class LeaseSimpleLock implements SimpleLock {
   private static final Logger log = LoggerFactory.getLogger(LeaseSimpleLock.class);
 
   private final MortiseLockProvider provider;
+  private final ThreadLeases.TakenLease taken;
   private final Lease lease;
   private final boolean keepsShut;
   private final AtomicBoolean used = new AtomicBoolean();
 
-  LeaseSimpleLock(MortiseLockProvider provider, Lease lease, boolean keepsShut) {
+  LeaseSimpleLock(MortiseLockProvider provider, ThreadLeases.TakenLease taken, boolean keepsShut) {
     this.provider = provider;
-    this.lease = lease;
+    this.taken = taken;
+    this.lease = taken.lease;
     this.keepsShut = keepsShut;
   }
 
@@ -43,7 +45,7 @@ final class LeaseSimpleLock implements SimpleLock {
           lease.name(),
           e.getMessage());
     } finally {
-      provider.unlocked();
+      provider.unlocked(taken);
     }
   }
 
@@ -62,7 +64,7 @@ final class LeaseSimpleLock implements SimpleLock {
       return Optional.empty();
     }
     use();
-    return Optional.of(new LeaseSimpleLock(provider, lease, keepsShutThen));
+    return Optional.of(new LeaseSimpleLock(provider, taken, keepsShutThen));
   }
 
   private void use() {

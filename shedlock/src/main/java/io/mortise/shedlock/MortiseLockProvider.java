@@ -96,11 +96,7 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
     return client
         .lock(configuration.getName(), options)
         .tryAcquire()
-        .map(
-            lease -> {
-              leases.add(lease);
-              return new LeaseSimpleLock(this, lease, keepsShut);
-            });
+        .map(lease -> new LeaseSimpleLock(this, leases.add(lease), keepsShut));
   }
 
   /**
@@ -135,8 +131,8 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
   }
 
   /** After an unlock, {@link #currentLease} must not show the lock any more. */
-  void unlocked() {
-    leases.forgetReleased();
+  void unlocked(ThreadLeases.TakenLease lease) {
+    leases.unlocked(lease);
   }
 
   private static Duration longEnough(Duration time) {

@@ -6,34 +6,57 @@ import java.util.Deque;
 import java.util.Optional;
 
 /**
- * The leases that each thread took and that are not released, innermost last. A lease may be
- * released by another thread: it is dropped when its own thread looks next.
+ * The leases that each thread took and that are not unlocked, innermost last. A lease may be
+ * unlocked by another thread: it is dropped when its own thread looks next. A lost lease stays
+ * until it is unlocked, so that its task does not take the lease around it for its own.
  */
 final class ThreadLeases {
   @SuppressWarnings("ThreadLocalUsage") // leases of one provider must not show through another
-  private final ThreadLocal<Deque<Lease>> taken = new ThreadLocal<>();
+  private final ThreadLocal<Deque<TakenLease>> taken = new ThreadLocal<>();
 
-  void add(Lease lease) {
-    forgetReleased();
-    Deque<Lease> own = taken.get();
+  /** A lease, and whether ShedLock has unlocked it. Thread-safe. */
+  static final class TakenLease {
+    final Lease lease;
+    private volatile boolean unlocked;
+
+    private TakenLease(Lease lease) {
+      this.lease = lease;
+    }
+
+    private boolean isOver() {
+      return unlocked || lease.state() == Lease.State.RELEASED;
+    }
+  }
+
+  TakenLease add(Lease lease) {
+    dropUnlocked();
+    Deque<TakenLease> own = taken.get();
     if (own == null) {
       own = new ArrayDeque<>(2);
       taken.set(own);
     }
-    own.addLast(lease);
+    TakenLease added = new TakenLease(lease);
+    own.addLast(added);
+    return added;
+  }
+
+  /** The current thread no longer shows the lease; the thread that took it drops it later. */
+  void unlocked(TakenLease lease) {
+    lease.unlocked = true;
+    dropUnlocked();
   }
 
   Optional<Lease> innermost() {
-    forgetReleased();
-    Deque<Lease> own = taken.get();
-    return own == null ? Optional.empty() : Optional.of(own.getLast());
+    dropUnlocked();
+    Deque<TakenLease> own = taken.get();
+    return own == null ? Optional.empty() : Optional.of(own.getLast().lease);
   }
 
   /** Of the current thread. Leaves no entry behind for a thread that holds nothing. */
-  void forgetReleased() {
-    Deque<Lease> own = taken.get();
+  private void dropUnlocked() {
+    Deque<TakenLease> own = taken.get();
     if (own != null) {
-      own.removeIf(lease -> lease.state() == Lease.State.RELEASED);
+      own.removeIf(TakenLease::isOver);
       if (own.isEmpty()) {
         taken.remove();
       }

@@ -183,7 +183,13 @@ abstract class LockProviderContract {
     evict();
     assertThat(lock.extend(MINUTE, NONE)).isEmpty();
     assertThat(lock.extend(MINUTE, MINUTE)).isEmpty();
+    assertThat(provider.currentLease())
+        .get()
+        .as("a task must not take the lease around a lost one for its own")
+        .extracting(Lease::state)
+        .isEqualTo(Lease.State.LOST);
     lock.unlock();
+    assertThat(provider.currentLease()).isEmpty();
     assertThatThrownBy(lock::unlock).isInstanceOf(IllegalStateException.class);
     lock(other, MINUTE, NONE).unlock();
   }

@@ -174,7 +174,9 @@ final class ReactiveCall {
                 .onLost(
                     loss -> {
                       if (done.compareAndSet(false, true)) {
-                        sink.error(new LeaseLostException(String.valueOf(loss.getMessage()), loss));
+                        sink.error(
+                            new LeaseLostException(
+                                String.valueOf(loss.getMessage()), loss.end(), loss));
                       }
                     });
           }

@@ -301,4 +301,23 @@ class LockedReactiveTest {
     assertThat(transactions.events).containsExactly("begin", "commit held");
     assertThat(app.isHeld(NAME)).isFalse();
   }
+
+  @Test
+  void givenLostLeaseThatTheBodyClosed_whenTheTransactionIsToCommit_thenItIsRolledBack() {
+    ReactiveTransactions transactions = app.bean(ReactiveTransactions.class);
+    Mono<String> body =
+        service.notCancelledOnLoss(
+            ReactiveLockContext.current()
+                .map(
+                    context -> {
+                      app.evict(NAME);
+                      await().until(() -> !context.lease().isValid());
+                      assertThatThrownBy(context.lease()::close)
+                          .isInstanceOf(LeaseLostException.class);
+                      return "done";
+                    }));
+    Mono<String> call = body.as(TransactionalOperator.create(transactions)::transactional);
+    assertThatThrownBy(() -> call.block(BOUND)).isInstanceOf(LeaseLostException.class);
+    assertThat(transactions.events).containsExactly("begin", "rollback");
+  }
 }

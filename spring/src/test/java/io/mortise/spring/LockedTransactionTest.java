@@ -208,6 +208,24 @@ class LockedTransactionTest {
   }
 
   @Test
+  void givenLostLeaseThatTheBodyClosed_whenTheTransactionIsToCommit_thenItIsRolledBack() {
+    assertThatThrownBy(
+            () ->
+                transaction.executeWithoutResult(
+                    status ->
+                        service.untilCommitOf(
+                            () -> {
+                              Lease lease = LockContext.current().lease();
+                              app.evict(NAME);
+                              await().until(() -> !lease.isValid());
+                              assertThatThrownBy(lease::close)
+                                  .isInstanceOf(LeaseLostException.class);
+                            })))
+        .isInstanceOf(LeaseLostException.class);
+    assertThat(manager.events).containsExactly("begin", "rollback");
+  }
+
+  @Test
   void givenLeaseThatTheBodyReleased_whenTheTransactionCommits_thenItDoes() {
     transaction.executeWithoutResult(
         status ->

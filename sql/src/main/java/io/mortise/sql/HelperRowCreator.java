@@ -14,11 +14,11 @@ import java.util.Set;
 /**
  * Makes rows of the helpers' tables, on first use, before the user's transaction touches them.
  *
- * <p>Not in that transaction. There, whoever inserts a row keeps all others waiting for its commit,
- * also those who asked not to wait; and on MySQL, to look for a missing row with FOR UPDATE locks
- * the gap where it belongs, so that two that do so and insert then deadlock. A row made and
- * committed apart is simply there. SQLite is the exception: it has one writer, so the row is made
- * in the transaction, which is that writer from then on.
+ * <p>Not in that transaction. There, an inserted row keeps all others waiting for its commit, also
+ * callers that do not wait; and on MySQL, to look for a missing row with FOR UPDATE locks the gap
+ * where it belongs, so that two that do so and insert then deadlock. A row made and committed apart
+ * is simply there. SQLite is the exception: it has one writer, so the row is made in the
+ * transaction, which is that writer from then on.
  */
 final class HelperRowCreator {
   private static final int REMEMBERED = 10_000;

@@ -203,8 +203,7 @@ public final class Once {
     try {
       lease.close();
     } catch (LeaseLostException e) {
-      // Late, but nobody was let run before it was recorded; whoever has the lock now finds it
-      // done.
+      // Late, but nobody was let run before it was recorded; the present holder finds it done.
     }
     return new Outcome(result, true);
   }

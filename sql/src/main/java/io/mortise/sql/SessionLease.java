@@ -1,6 +1,7 @@
 package io.mortise.sql;
 
 import io.mortise.LeaseLostException;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.sql.SQLException;
@@ -105,7 +106,10 @@ public final class SessionLease implements AutoCloseable {
         throw e;
       }
     } else if (ticker.nanos() - since > check.toNanos()) {
-      lose("the server did not answer for " + DurationText.format(check), null);
+      lose(
+          LeaseEnd.NOT_RENEWED,
+          "the server did not answer for " + DurationText.format(check),
+          null);
     }
   }
 
@@ -113,24 +117,26 @@ public final class SessionLease implements AutoCloseable {
     use.lock();
     try {
       if (state == State.HELD && !session.holds()) {
-        lose("the server did not know it any more", null);
+        lose(LeaseEnd.FORGOTTEN, "the server did not know it any more", null);
       }
     } catch (SQLException e) {
-      lose("its connection broke", e);
+      lose(LeaseEnd.FORGOTTEN, "its connection broke", e);
     } finally {
       checkedSince = 0;
       use.unlock();
     }
   }
 
-  private void lose(String why, @Nullable SQLException cause) {
+  private void lose(LeaseEnd end, String why, @Nullable SQLException cause) {
     String message =
         String.format(
             "The session lock '%s' was lost: %s. Another may hold it by now, and this lock has no token to tell the"
                 + " two apart.",
             name, why);
     LeaseLostException lost =
-        cause == null ? new LeaseLostException(message) : new LeaseLostException(message, cause);
+        cause == null
+            ? new LeaseLostException(message, end)
+            : new LeaseLostException(message, end, cause);
     List<Consumer<? super LeaseLostException>> told;
     synchronized (listeners) {
       if (state != State.HELD) {
@@ -213,7 +219,8 @@ public final class SessionLease implements AutoCloseable {
           "The session lock '"
               + name
               + "' was lost before its release: the server did not know it any more. Work done under it may overlap"
-              + " with the next holder's.");
+              + " with the next holder's.",
+          LeaseEnd.FORGOTTEN);
     }
   }
 

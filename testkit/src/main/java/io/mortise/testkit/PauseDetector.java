@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How long this process has stood still, whoever stopped it: a thread sleeps for a moment again and
+ * How long this process has stood still, for any reason: a thread sleeps for a moment again and
  * again, and counts what it slept too long. Stores that let somebody wait count as well, as far as
  * they are reported. Thread-safe.
  */

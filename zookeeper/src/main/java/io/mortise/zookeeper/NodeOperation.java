@@ -126,9 +126,9 @@ sealed interface NodeOperation {
     void accept(Code code, boolean takenOver);
   }
 
-  /** Of a node that held, with a mark for whoever watches it, or of any. */
+  /** Of a node that held, with a mark for its watcher, or of any. */
   record Delete(String path, boolean marked, Consumer<Code> then) implements NodeOperation {
-    /** A node's mark that it held: who watches it is next, and need not look who else is there. */
+    /** A node's mark that it held: its watcher is next, and need not list the other nodes. */
     private static final byte[] RELEASED = {'r'};
 
     List<Op> operations() {

@@ -103,8 +103,9 @@ final class NodeWriter {
   void removeForHandoff(String path, boolean marked, Consumer<Code> then) {
     NodeOperation.Delete nodeOperation = new NodeOperation.Delete(path, marked, then);
     if (!over && handOffs < HAND_OFFS) {
-      // Whoever waits behind it should not wait for what others of this process ask, nor for
-      // company. It may go before all that, for it takes nothing from anybody.
+      // The waiter behind it should not wait for other requests of this process, nor for company.
+      // It
+      // may go before all that, for it takes nothing from anybody.
       handOffs++;
       single(nodeOperation, 0, () -> handOffs--);
     } else {
@@ -402,7 +403,7 @@ final class NodeWriter {
     switch (nodeTransaction.outcome()) {
       case DONE -> {
         waiting.addAll(nodeTransaction.deliver());
-        // Whoever is answered now wants something again at once: those go together, where the
+        // Callers that are answered now send again at once: those requests go together. Else the
         // first of them would go alone, and all others wait for it.
         core.guard().afterUnlock(() -> core.guard().run(this::next));
       }

@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>What order gives.</b> Requests of one ZooKeeper session are executed in order, and events
  * come before the answer to any later request. So a read that follows a creation in the same flush
- * sees it, and whoever has read the queue and set a watch on the one before it misses nothing.
+ * sees it, and a waiter that has read the queue and watches the node before its own misses nothing.
  *
  * <p><b>Lost answers.</b> A request whose connection broke was executed before the next connection
  * serves the session, or never. So after each new connection what is in doubt is looked up, by the

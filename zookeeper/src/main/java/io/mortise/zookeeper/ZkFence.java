@@ -63,8 +63,8 @@ public final class ZkFence {
   }
 
   /**
-   * As {@link #under(ZooKeeper, String)}, with an ACL for the folder and the guard nodes. Whoever
-   * enters needs to read, write and create there; whoever could delete could forge.
+   * As {@link #under(ZooKeeper, String)}, with an ACL for the folder and the guard nodes. A client
+   * that enters needs to read, write and create there; one that may delete can forge.
    */
   public static ZkFence under(ZooKeeper client, String folder, List<ACL> acl) {
     return new ZkFence(client, folder, acl);

@@ -106,7 +106,7 @@ final class ZooKeeperInspector {
         });
   }
 
-  /** Removes an attempt's node, whoever's it is. */
+  /** Removes an attempt's node, of any client. */
   CompletionStage<Reply.Ended> end(LockName name, AttemptId attempt) {
     String path = store.layout().lock(name);
     return this.<Reply.Ended>ask(

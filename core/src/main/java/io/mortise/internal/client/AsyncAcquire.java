@@ -2,6 +2,7 @@ package io.mortise.internal.client;
 
 import io.mortise.Lease;
 import io.mortise.LockName;
+import io.mortise.LockTimeoutException;
 import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.internal.engine.Engine;
 import io.mortise.internal.engine.LeaseImpl;
@@ -120,7 +121,7 @@ final class AsyncAcquire {
       case FAILED -> future.completeExceptionally(mine.failureHere());
       case BUSY ->
           future.completeExceptionally(
-              new io.mortise.LockTimeoutException(
+              new LockTimeoutException(
                   "Lock '" + name + "' is held by another, and was tried only once."));
       default -> {
         // Cancelled: who cancelled completes the future.

@@ -338,7 +338,7 @@ public final class EngineClient implements LockClient {
   /** Gives all up, then waits for the store's answers, then ends the sessions. */
   private void close(List<Engine> opened, long patience) {
     sweepScheduler.stop();
-    // Who was interrupted closes all the same: the flag would end each of the waits at once.
+    // An interrupted thread closes all the same: its flag would end each of the waits at once.
     boolean interrupted = Thread.interrupted();
     candidates.forEach(LeaderCandidate::stop);
     interrupted |= waitWhile(this::areLeadersStopping, now() + patience, patience);

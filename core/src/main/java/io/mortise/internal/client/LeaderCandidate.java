@@ -214,7 +214,7 @@ final class LeaderCandidate implements Leadership {
       return;
     }
     log.leads(next);
-    lease.onLost(loss -> lost(next, loss));
+    lease.onLost(loss -> lost(next));
     Thread thread = new Thread(() -> run(next), "mortise-leader-" + name());
     thread.setDaemon(true);
     try {
@@ -238,11 +238,10 @@ final class LeaderCandidate implements Leadership {
     taskEnded(led, failure);
   }
 
-  private void lost(LeaderTerm led, LeaseLostException loss) {
+  private void lost(LeaderTerm led) {
     boolean rests;
     guard.lock();
     try {
-      led.loss = loss;
       if (led.released) {
         return;
       }

@@ -3,7 +3,6 @@ package io.mortise.internal.client;
 import io.mortise.FencingToken;
 import io.mortise.Leadership;
 import io.mortise.Lease;
-import io.mortise.LeaseLostException;
 import io.mortise.internal.engine.LeaseImpl;
 import io.mortise.internal.engine.LeaseLeakDetector;
 import java.time.Duration;
@@ -20,9 +19,6 @@ final class LeaderTerm implements Leadership.Lead {
 
   /** For listeners; 0 if the store has none. */
   final long number;
-
-  /** Kept, since a lease that was lost and then released forgets it. */
-  volatile @Nullable LeaseLostException loss;
 
   volatile boolean stopAsked;
 
@@ -80,25 +76,16 @@ final class LeaderTerm implements Leadership.Lead {
   }
 
   boolean isLost() {
-    return loss != null;
-  }
-
-  private void refuseIfLost() {
-    LeaseLostException known = loss;
-    if (known != null) {
-      throw new LeaseLostException(String.valueOf(known.getMessage()), known);
-    }
+    return lease.state() == Lease.State.LOST;
   }
 
   @Override
   public long token() {
-    refuseIfLost();
     return lease.token();
   }
 
   @Override
   public FencingToken fencingToken() {
-    refuseIfLost();
     return lease.fencingToken();
   }
 
@@ -114,7 +101,6 @@ final class LeaderTerm implements Leadership.Lead {
 
   @Override
   public void ensureValid() {
-    refuseIfLost();
     lease.ensureValid();
   }
 

@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /** Tells listeners the changes of a candidate, in order and one at a time. Thread-safe. */
 final class LeadershipListeners {
-  private static final Logger log = LoggerFactory.getLogger(LeadershipListeners.class);
+  /** The logger of the candidate, by which users know a leader's lines. */
+  private static final Logger log = LoggerFactory.getLogger(LeaderCandidate.class);
 
   private final String name;
   private final Executor executor;

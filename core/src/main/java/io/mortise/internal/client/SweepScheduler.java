@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Has the store remove, for as long as the client is open, what dead processes and idle locks left:
  * once a minute, or where there are many parts one part after the other, so that each has its turn
- * within ten minutes. Whoever wants a lock finds what is in its way by itself; this is for what
+ * within ten minutes. An acquire removes by itself what is in its way; this is for locks that
  * nobody wants any more.
  */
 final class SweepScheduler {

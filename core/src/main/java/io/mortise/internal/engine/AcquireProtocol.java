@@ -375,7 +375,7 @@ final class AcquireProtocol {
         if (claim.head() == null) {
           engine.transitions.giveUp(stripe, claim);
         } else if (canQueue && !claim.isQueued()) {
-          // Asked for somebody who would not wait; those who joined him will.
+          // Sent for a caller that would not wait; the waiters that joined it will.
           ask(stripe, claim, null);
         } else {
           askLater(stripe, claim, retryAfter(alive.left().plusMillis(1), 0).toNanos(), null);

@@ -1,5 +1,6 @@
 package io.mortise.internal.engine;
 
+import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.Terms;
@@ -215,7 +216,10 @@ final class AdjustProtocol {
                 "Lease on lock '"
                     + lease.name()
                     + "' could not be changed: it was lost. "
-                    + refused.message());
+                    + refused.message(),
+                lease.state() == Lease.State.LOST
+                    ? engine.lossProtocol.loss(lease).end()
+                    : LeaseEnd.FORGOTTEN);
       }
     }
     if (reply instanceof Reply.Failed failed) {

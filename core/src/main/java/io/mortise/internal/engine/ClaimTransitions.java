@@ -8,6 +8,7 @@ import io.mortise.internal.engine.Waiter.WaiterState;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.Votes;
@@ -413,7 +414,7 @@ final class ClaimTransitions {
 
   private static boolean isCommon(Claim claim) {
     return claim.mode.isExclusive()
-        && claim.mode.capacity() == io.mortise.spi.Mode.SHARERS
+        && claim.mode.capacity() == Mode.SHARERS
         && !claim.terms.isTimed();
   }
 }

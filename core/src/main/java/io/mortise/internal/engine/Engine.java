@@ -470,13 +470,8 @@ public final class Engine {
     }
     String said = FailureText.about(storeName(), FailureText.said(cause));
     String message =
-        "Lock '%s' was not served: %s The attempt is being ended%s"
-            .formatted(
-                name,
-                said,
-                said.contains("Check ") || said.contains("check ")
-                    ? "."
-                    : "; check the store and the way to it.");
+        "Lock '%s' was not served: %s The attempt is being ended; check the store and the way to it."
+            .formatted(name, said);
     // What the store reports is in the message; what made it do so is not yet.
     Throwable origin =
         cause instanceof StoreUnavailableException && cause.getSuppressed().length == 0

@@ -58,7 +58,8 @@ final class InterruptibleScope {
   }
 
   private static LeaseLostException again(LeaseLostException lost, @Nullable Exception failure) {
-    LeaseLostException here = new LeaseLostException(String.valueOf(lost.getMessage()), lost);
+    LeaseLostException here =
+        new LeaseLostException(String.valueOf(lost.getMessage()), lost.end(), lost);
     if (failure != null) {
       here.addSuppressed(failure);
     }

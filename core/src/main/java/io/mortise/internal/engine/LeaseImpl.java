@@ -32,13 +32,14 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
 
   private volatile Validity validity;
 
-  /**
-   * Until it is released or lost, whatever the clock says. Two flags take less room than a state.
-   */
+  /** Until it is released or lost, whatever the clock says. Flags take less room than a state. */
   private volatile boolean open = true;
 
-  /** Tells what ended it; written before {@link #open}. */
+  /** Tells what ended it, for ever; written before {@link #open} if a loss ends it. */
   private volatile boolean lost;
+
+  /** Whether a call that released the lease has reported its loss. Under the stripe's lock. */
+  private boolean reported;
 
   /** A {@link LeaseLostException} once lost; before that a list of listeners, if there is any. */
   private @Nullable Object lossOrListeners;
@@ -47,7 +48,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
     this.claim = claim;
     this.validity = validity;
     this.token = token;
-    // Whoever asked asynchronously is not the one who holds: its thread may serve others meanwhile.
+    // The thread of an asynchronous acquire does not hold: it may serve others meanwhile.
     this.caller = waiter.isThread() ? waiter.caller : null;
     this.releaseAsync = waiter.options.releaseAsync();
   }
@@ -204,10 +205,8 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
   @Override
   public CompletableFuture<Void> releaseAsync() {
     PendingRelease pendingRelease = engine().release(this, false);
-    if (pendingRelease == null && isLost()) {
-      LeaseLostException loss = loss();
-      engine().lossProtocol.settle(this);
-      return CompletableFuture.failedFuture(loss);
+    if (pendingRelease == null && isLost() && engine().lossProtocol.settle(this)) {
+      return CompletableFuture.failedFuture(loss());
     } else if (pendingRelease == null) {
       return CompletableFuture.completedFuture(null);
     }
@@ -226,27 +225,17 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
     if (pendingRelease != null && !releaseAsync) {
       engine().releaseProtocol.await(pendingRelease);
       checkEnd(pendingRelease);
-    } else if (pendingRelease == null && isLost()) {
+    } else if (pendingRelease == null && isLost() && engine().lossProtocol.settle(this)) {
       // One of its own: the body may be throwing the other, which cannot suppress itself.
-      LeaseLostException loss = new LeaseLostException(String.valueOf(loss().getMessage()));
-      engine().lossProtocol.settle(this);
-      throw loss;
+      LeaseLostException loss = loss();
+      throw new LeaseLostException(String.valueOf(loss.getMessage()), loss.end());
     }
   }
 
-  /** Told once by close(); then the lease is closed for good. */
-  void settled() {
-    lost = false;
-  }
-
+  /** Throws if the store's answer to the release shows that the lease had been lost before. */
   void checkEnd(PendingRelease pendingRelease) {
     if (pendingRelease.forgotten) {
-      throw new LeaseLostException(
-          String.format(
-              "Lease on lock '%s' was lost before its release reached the store, which no longer knew it: it was restarted,"
-                  + " or another server took over (store=%s, token=%d). Work done under it may overlap with the next holder's;"
-                  + " check what was written with this token.",
-              name(), engine().storeName(), token));
+      throw engine().lossProtocol.forgottenBeforeRelease(this);
     }
     Reply.EndReason how = Objects.requireNonNull(pendingRelease.how());
     switch (how) {
@@ -272,6 +261,20 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
     open = false;
     caller = null;
     lossOrListeners = null;
+  }
+
+  /** The loss that the answer to its release has shown, and that the releasing call reports. */
+  void lostBeforeRelease(LeaseLostException loss) {
+    lossOrListeners = loss;
+    reported = true;
+    lost = true;
+  }
+
+  /** Whether this call is to report the loss; true once. */
+  boolean takeReport() {
+    boolean first = !reported;
+    reported = true;
+    return first;
   }
 
   /** Returns what is to be called, with no lock held. */

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Ends leases that are lost: says so to {@link EngineEvents}, to their listeners and to whoever
- * asks. Listeners run with no lock held.
+ * Ends leases that are lost: says so to {@link EngineEvents}, to their listeners and to callers of
+ * their methods. Listeners run with no lock held.
  */
 final class LossProtocol {
   /** The logger of the engine, by which users know a lost lease. */
@@ -69,22 +69,56 @@ final class LossProtocol {
 
   /** The loss that only the answer to the lease's release has told of. */
   LeaseLostException lossBeforeRelease(LeaseImpl lease, Reply.EndReason how) {
-    String why =
+    LeaseEnd end =
         switch (how) {
+          case EVICTED -> LeaseEnd.EVICTED;
+          case EXPIRED -> LeaseEnd.AT_MOST;
+          default -> LeaseEnd.NOT_RENEWED;
+        };
+    String why =
+        switch (end) {
           case EVICTED -> EVICTED;
-          case EXPIRED -> "its at-most time was over";
+          case AT_MOST -> "its at-most time was over";
           default -> "the store took its session for dead";
         };
     String so =
-        how == Reply.EndReason.EVICTED
+        end == LeaseEnd.EVICTED
             ? "With CLOSE the lock was shut until this release, and nobody overlaps; with BREAK the"
                 + " next holder may have it already."
             : overlap();
-    return new LeaseLostException(
-        String.format(
-            "Lease on lock '%s' was lost before its release reached the store: %s (store=%s,"
-                + " token=%s). %s",
-            lease.name(), why, engine.storeName(), lease.tokenText(), so));
+    return lostBefore(
+        lease,
+        new LeaseLostException(
+            String.format(
+                "Lease on lock '%s' was lost before its release reached the store: %s (store=%s,"
+                    + " token=%s). %s",
+                lease.name(), why, engine.storeName(), lease.tokenText(), so),
+            end));
+  }
+
+  /** As {@link #lossBeforeRelease}, if the store did not know the hold any more. */
+  LeaseLostException forgottenBeforeRelease(LeaseImpl lease) {
+    return lostBefore(
+        lease,
+        new LeaseLostException(
+            String.format(
+                "Lease on lock '%s' was lost before its release reached the store, which no longer"
+                    + " knew it: it was restarted, or another server took over (store=%s, token=%s)."
+                    + " %s",
+                lease.name(), engine.storeName(), lease.tokenText(), overlap()),
+            LeaseEnd.FORGOTTEN));
+  }
+
+  /** Notes and returns the loss of a lease that its holder took for held when it released it. */
+  private LeaseLostException lostBefore(LeaseImpl lease, LeaseLostException loss) {
+    Stripe stripe = engine.stripe(lease.claim.name);
+    stripe.lock();
+    try {
+      lease.lostBeforeRelease(loss);
+    } finally {
+      stripe.unlock();
+    }
+    return loss;
   }
 
   private String overlap() {
@@ -109,7 +143,8 @@ final class LossProtocol {
         new LeaseLostException(
             String.format(
                 "Lease on lock '%s' was lost: %s (store=%s, token=%s). %s",
-                claim.name, why, engine.storeName(), lease.tokenText(), so));
+                claim.name, why, engine.storeName(), lease.tokenText(), so),
+            end);
     List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
     engine.events.leaseLost(stripe, lease, end, why, so, level);
     stripe.afterUnlock(() -> listeners.forEach(listener -> call(listener, loss)));
@@ -175,6 +210,7 @@ final class LossProtocol {
         return loss;
       }
       boolean inDoubt = lease.validity() instanceof Validity.Unconfirmed;
+      boolean atMostOver = isAtMostOver(lease.validity());
       return new LeaseLostException(
           String.format(
               "Lease on lock '%s' %s (store=%s, token=%s).",
@@ -182,28 +218,31 @@ final class LossProtocol {
               inDoubt
                   ? "is in doubt: the store was restarted or another server took over, and it has"
                       + " not confirmed it yet"
-                  : "was lost: "
-                      + (isAtMostOver(lease.validity())
-                          ? AT_MOST_OVER
-                          : lateReason(lease.claim.session)),
+                  : "was lost: " + (atMostOver ? AT_MOST_OVER : lateReason(lease.claim.session)),
               engine.storeName(),
-              lease.tokenText()));
+              lease.tokenText()),
+          inDoubt ? LeaseEnd.FORGOTTEN : atMostOver ? LeaseEnd.AT_MOST : LeaseEnd.NOT_RENEWED);
     } finally {
       stripe.unlock();
     }
   }
 
-  /** The holder of a lost lease has stopped, and was told of the loss by its close. */
-  void settle(LeaseImpl lease) {
+  /**
+   * The holder of a lost lease has stopped.
+   *
+   * @return whether this call is to report the loss to it; true once
+   */
+  boolean settle(LeaseImpl lease) {
     Claim claim = lease.claim;
     Stripe stripe = engine.stripe(claim.name);
     stripe.lock();
     try {
-      lease.settled();
+      boolean first = lease.takeReport();
       if (claim.holder == lease && claim.phase() == ClaimPhase.HELD) {
         claim.holder = null;
         engine.transitions.release(stripe, claim);
       }
+      return first;
     } finally {
       stripe.unlock();
     }

@@ -1,13 +1,10 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LeaseLostException;
-import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.internal.event.AcquireTrace;
 import io.mortise.internal.event.LeaseTrace;
 import io.mortise.internal.session.Validity;
-import io.mortise.spi.Reply.EndReason;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A lease whose end is told to listeners. Apart from {@link LeaseImpl}, so that a lease that nobody
@@ -59,17 +56,8 @@ final class TracedLease extends LeaseImpl {
     try {
       super.checkEnd(pendingRelease);
     } catch (LeaseLostException e) {
-      trace.endedBefore(
-          pendingRelease.forgotten ? LeaseEnd.FORGOTTEN : end(pendingRelease.how()),
-          String.valueOf(e.getMessage()));
+      trace.endedBefore(e.end(), String.valueOf(e.getMessage()));
       throw e;
     }
-  }
-
-  private static LeaseEnd end(@Nullable EndReason how) {
-    if (how == EndReason.EXPIRED) {
-      return LeaseEnd.AT_MOST;
-    }
-    return how == EndReason.EVICTED ? LeaseEnd.EVICTED : LeaseEnd.NOT_RENEWED;
   }
 }

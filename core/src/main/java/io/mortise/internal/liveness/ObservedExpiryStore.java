@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The store below still guesses by its clock which sessions live, and its guess is used where a
  * wrong one costs nothing but time: a waiter that is passed over asks again and stands at the end
  * of the queue; a session that is taken for dead when it asks is revived, and its request sent
- * again. Whoever meets a holder looks at that holder's beat as well, so that he knows, a TTL later,
- * whether it stood still.
+ * again. A contender that meets a holder looks at the holder's beat as well, so that it knows, a
+ * TTL later, whether the beat stood still.
  *
  * <p>At-most and at-least times would be the store's clock again, and are refused.
  */

@@ -206,7 +206,7 @@ public final class MemStore implements LockStore {
                       capabilityMask.reply(request, apply(capabilityMask.request(request), now))));
     }
 
-    /** Without sessions that others judge, a hold whose time is over is free for whoever comes. */
+    /** Without sessions that others judge, a hold whose time is over is free for all. */
     private Reply apply(Request request, long now) {
       Reply reply = table.apply(request, now);
       SessionId over = capabilityMask.over(reply);

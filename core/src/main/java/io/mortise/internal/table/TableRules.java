@@ -40,7 +40,7 @@ public class TableRules {
     return true;
   }
 
-  /** Whoever asks serves the queue's head, not itself (invariants.md#head-is-served). */
+  /** A contender serves the queue's head, not itself (invariants.md#head-is-served). */
   protected boolean servesHead() {
     return true;
   }
@@ -105,7 +105,7 @@ public class TableRules {
     return stored == previous || stored == next;
   }
 
-  /** Whether a session whose TTL has passed is dead, whoever holds through it. */
+  /** Whether a session whose TTL has passed is dead, whatever is held through it. */
   protected boolean isExpired(long expiresAt, long nowMicros) {
     return expiresAt <= nowMicros;
   }

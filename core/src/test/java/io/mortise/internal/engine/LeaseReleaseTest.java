@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.admin.Eviction;
+import io.mortise.admin.LockParticipant;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.client.TestClient;
 import io.mortise.internal.liveness.ForwardingSession;
@@ -83,6 +87,38 @@ class LeaseReleaseTest {
     assertThatThrownBy(lease::fencingToken)
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("closed");
+  }
+
+  /** A store that pushes nothing: holders learn late of what an operator does. */
+  private static final class PushlessStore extends ForwardingStore {
+    PushlessStore() {
+      super(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM));
+    }
+
+    @Override
+    public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
+      return super.open(spec, hint -> {});
+    }
+  }
+
+  @Test
+  void givenHoldThatWasEvicted_whenOnlyTheReleaseShowsIt_thenTheLeaseIsLostForEver()
+      throws Exception {
+    PushlessStore store = new PushlessStore();
+    try (EngineClient holder = TestClient.on(store);
+        EngineClient operator = TestClient.on(store)) {
+      Lease lease = holder.lock("evicted").acquire();
+      LockParticipant hold = operator.admin().find("evicted").orElseThrow().holders().get(0);
+      operator.admin().evict("evicted", hold.attempt(), Eviction.BREAK);
+      assertThat(lease.state()).isEqualTo(Lease.State.HELD);
+      assertThatThrownBy(lease::close)
+          .isInstanceOfSatisfying(
+              LeaseLostException.class, loss -> assertThat(loss.end()).isEqualTo(LeaseEnd.EVICTED));
+      assertThat(lease.state()).isEqualTo(Lease.State.LOST);
+      assertThatThrownBy(lease::token).isInstanceOf(LeaseLostException.class);
+      assertThatThrownBy(lease::ensureValid).isInstanceOf(LeaseLostException.class);
+      lease.close();
+    }
   }
 
   /** A store whose sessions take a while to end. */

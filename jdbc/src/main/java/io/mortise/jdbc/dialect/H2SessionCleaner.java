@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
  * Sessions of H2 servers whose connections were given up. The driver does not close the socket of a
  * connection that it gives up, as when an answer does not come in time: until the garbage collector
  * finds it, the server takes that session for one that is silent, and keeps the rows that are
- * locked in it. Whoever connects next ends it, if its user is an administrator. Thread-safe.
+ * locked in it. The next client that connects ends it, if its user is an administrator.
+ * Thread-safe.
  */
 final class H2SessionCleaner {
   private static final Logger log = LoggerFactory.getLogger(H2SessionCleaner.class);

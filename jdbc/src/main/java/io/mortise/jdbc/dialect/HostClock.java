@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * The clock that all processes of one host share, for a store that is a file.
  *
  * <p>On Linux it is the monotonic clock since boot, which is the same in every process, shifted
- * once per boot to the time of day: the shift stands in the file. Whoever sets the time of day
+ * once per boot to the time of day: the shift stands in the file. A change of the time of day
  * neither frees nor prolongs a lock, and while the machine is suspended a lease ages as little as
  * its holder. Sessions of another boot have no process any more. Elsewhere it is the time of day,
  * and setting it forward may free locks. Why: docs/adr/0010-clock-of-the-sqlite-store.md.

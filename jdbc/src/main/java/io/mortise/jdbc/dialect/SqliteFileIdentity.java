@@ -64,8 +64,8 @@ final class SqliteFileIdentity {
   }
 
   /**
-   * As long as a connection is open, SQLite removes neither file; so whoever has done it has split
-   * the locks of those who opened the database before from all that come.
+   * As long as a connection is open, SQLite removes neither file; if another program has, it has
+   * split the locks of earlier connections from those of later ones.
    */
   boolean isReplacedInPart() {
     WriteAheadLog now = writeAheadLog();

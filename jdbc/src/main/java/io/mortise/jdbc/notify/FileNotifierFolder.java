@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The folder beside a database in which each session has a folder of its own.
  *
- * <p>Other users may write there: all who share the database, and whoever made the folder before
+ * <p>Other users may write there: all who share the database, and a user who made the folder before
  * the first session did. So each step opens one folder from within the one above it, without
  * following a symbolic link, and no existing file is ever opened for writing. The JDK lacks a way
  * to make a folder so; a user who may replace the whole folder within that instant can have an

@@ -18,6 +18,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,6 +59,9 @@ public final class ClusterNodes implements AutoCloseable {
   private SlotMap told;
 
   private volatile boolean closed;
+
+  /** One map at a time is taken: its followers subscribe, which writes to sockets. */
+  private final ReentrantLock taking = new ReentrantLock();
 
   /** The connections to a node: for operations, and for renewals and all else. */
   private record NodeConnections(DirectTransport operations, DirectTransport renewals) {
@@ -102,7 +106,7 @@ public final class ClusterNodes implements AutoCloseable {
     looking.start();
   }
 
-  /** A transport that leads to whoever serves the slot. */
+  /** A transport that leads to the node that serves the slot. */
   public SlotTransport transport(int slot, ConnectionRole connectionRole) {
     SlotTransport transport = new SlotTransport(this, slot, connectionRole);
     followers.add(transport);
@@ -114,7 +118,7 @@ public final class ClusterNodes implements AutoCloseable {
     return map.owner(slot);
   }
 
-  /** The connection to whoever serves the slot; null if nobody is known to. */
+  /** The connection to the node that serves the slot; null if none is known to. */
   @Nullable DirectTransport connection(int slot, ConnectionRole connectionRole) {
     Endpoint owner = map.owner(slot);
     if (owner == null || closed) {
@@ -222,9 +226,14 @@ public final class ClusterNodes implements AutoCloseable {
     return ThreadLocalRandom.current().nextLong(PAUSE_MILLIS, longest + 1);
   }
 
-  private synchronized void take(SlotMap next) {
-    map = next;
-    followers.forEach(SlotTransport::follow);
+  private void take(SlotMap next) {
+    taking.lock();
+    try {
+      map = next;
+      followers.forEach(SlotTransport::follow);
+    } finally {
+      taking.unlock();
+    }
   }
 
   /** Nodes that serve nothing are left in peace. */

@@ -12,12 +12,13 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leads to whichever node serves one slot of a cluster. Many share the two connections to a node.
+ * Leads to the node that serves one slot of a cluster. Many share the two connections to a node.
  *
  * <p>What a node refuses, since the slot has moved or is on its way, was not executed, and may be
  * sent again: {@link #retryAfter} says so. An ASK is never followed: what belongs together in a
@@ -32,10 +33,15 @@ public final class SlotTransport implements RedisTransport {
   private final ClusterNodes.ConnectionRole role;
   private final Map<String, Consumer<String>> listeners = new ConcurrentHashMap<>();
 
-  /** Where the subscriptions are. */
+  /** No monitor: subscriptions are written to sockets under it, which would pin virtual threads. */
+  private final ReentrantLock guard = new ReentrantLock();
+
+  /** Where the subscriptions are. Changes under the guard. */
   private volatile @Nullable DirectTransport listening;
 
+  // Guarded by the guard.
   private boolean sharded;
+
   private volatile boolean closed;
 
   SlotTransport(ClusterNodes nodes, int slot, ClusterNodes.ConnectionRole role) {
@@ -45,8 +51,13 @@ public final class SlotTransport implements RedisTransport {
   }
 
   /** From now on channels belong to the slot; a server from 7.0 on knows such. */
-  public synchronized void useShardChannels() {
-    sharded = true;
+  public void useShardChannels() {
+    guard.lock();
+    try {
+      sharded = true;
+    } finally {
+      guard.unlock();
+    }
   }
 
   private @Nullable DirectTransport transport() {
@@ -160,15 +171,21 @@ public final class SlotTransport implements RedisTransport {
   // ---- Subscriptions ----
 
   @Override
-  public synchronized void subscribe(String channel, Consumer<String> listener) {
-    listeners.put(channel, listener);
-    follow();
-    DirectTransport there = listening;
-    if (there != null) {
-      subscribe(there, channel, listener);
+  public void subscribe(String channel, Consumer<String> listener) {
+    guard.lock();
+    try {
+      listeners.put(channel, listener);
+      follow();
+      DirectTransport there = listening;
+      if (there != null) {
+        subscribe(there, channel, listener);
+      }
+    } finally {
+      guard.unlock();
     }
   }
 
+  /** Under the guard. */
   private void subscribe(DirectTransport there, String channel, Consumer<String> listener) {
     if (sharded) {
       there.subscribeInShard(channel, listener);
@@ -185,31 +202,38 @@ public final class SlotTransport implements RedisTransport {
   }
 
   @Override
-  public synchronized void unsubscribe(String channel) {
-    DirectTransport there = listening;
-    if (listeners.remove(channel) != null && there != null) {
-      there.unsubscribe(channel);
+  public void unsubscribe(String channel) {
+    guard.lock();
+    try {
+      DirectTransport there = listening;
+      if (listeners.remove(channel) != null && there != null) {
+        there.unsubscribe(channel);
+      }
+    } finally {
+      guard.unlock();
     }
   }
 
-  /** Who serves the slot may have changed: whoever listens does so there. */
-  synchronized void follow() {
-    if (listeners.isEmpty()) {
-      return;
-    }
-    DirectTransport there = transport();
-    DirectTransport before = listening;
-    if (there == before) {
-      return;
-    }
-    listening = there;
-    for (Map.Entry<String, Consumer<String>> entry : listeners.entrySet()) {
-      if (before != null) {
-        before.unsubscribe(entry.getKey());
+  /** Another node may serve the slot now: moves the subscriptions there. */
+  void follow() {
+    guard.lock();
+    try {
+      DirectTransport there = transport();
+      DirectTransport before = listening;
+      if (listeners.isEmpty() || there == before) {
+        return;
       }
-      if (there != null) {
-        subscribe(there, entry.getKey(), entry.getValue());
+      listening = there;
+      for (Map.Entry<String, Consumer<String>> entry : listeners.entrySet()) {
+        if (before != null) {
+          before.unsubscribe(entry.getKey());
+        }
+        if (there != null) {
+          subscribe(there, entry.getKey(), entry.getValue());
+        }
       }
+    } finally {
+      guard.unlock();
     }
   }
 

@@ -120,16 +120,10 @@ public final class LockCodec {
     };
   }
 
-  /** Whether a call of lock.lua has operations that may be answered by a grant. */
-  public static boolean mayGrant(String[] call) {
-    int operations = call.length - Integer.parseInt(call[2]) - 6;
-    for (int i = call.length - operations; i < call.length; i++) {
-      char operation = call[i].charAt(0);
-      if (operation == 'e' || operation == 'a' || operation == 'j') {
-        return true;
-      }
-    }
-    return false;
+  /** Whether an operation of lock.lua may be answered by a grant. */
+  public static boolean mayGrant(String operation) {
+    char kind = operation.charAt(0);
+    return kind == 'e' || kind == 'a' || kind == 'j';
   }
 
   private static Reply.Refused refused(

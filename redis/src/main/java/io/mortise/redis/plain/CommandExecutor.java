@@ -1,59 +1,41 @@
 package io.mortise.redis.plain;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.redis.command.BoundedCaller;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.LuaScript;
-import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisReplies;
 import io.mortise.redis.transport.RedisTransport;
-import io.mortise.spi.time.DurationText;
 import java.time.Duration;
-import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Sends commands on one connection, in order, and waits for each no longer than the timeout; a
- * connection that does not answer is dropped.
- */
+/** Sends commands on one connection, in order, and waits for each no longer than the timeout. */
 final class CommandExecutor {
   private final RedisTransport transport;
-  private final Duration timeout;
-  private final String display;
+  private final BoundedCaller caller;
 
   CommandExecutor(RedisTransport transport, Duration timeout, String display) {
     this.transport = transport;
-    this.timeout = timeout;
-    this.display = display;
+    this.caller = new BoundedCaller(transport, timeout, display);
   }
 
-  /** Completes on any thread; exceptionally with {@link CommandFailure} only. */
+  /**
+   * Completes on any thread; exceptionally with {@link StoreUnavailableException} only, see {@link
+   * #failure}.
+   */
   CompletableFuture<@Nullable Object> call(RedisCommand command) {
-    CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();
-    transport.execute(() -> send(command, answer));
-    return answer
-        .orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS)
-        .handle(
-            (value, failure) -> {
-              if (failure == null) {
-                return value;
-              }
-              Throwable cause = RedisReplies.unwrap(failure);
-              if (cause instanceof TimeoutException) {
-                transport.reset();
-              }
-              throw new CommandFailure(cause, unavailable(cause));
-            });
+    return caller.call(
+        () -> {
+          CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();
+          transport.execute(() -> send(command, answer));
+          return answer;
+        });
   }
 
   private void send(RedisCommand command, CompletableFuture<@Nullable Object> answer) {
-    if (!transport.isOpen()) {
-      answer.completeExceptionally(new NotSentException(transport.outageReason()));
-      return;
-    }
     try {
       transport
           .call(command.array())
@@ -63,7 +45,7 @@ final class CommandExecutor {
                 if (failure == null) {
                   answer.complete(value);
                 } else {
-                  answer.completeExceptionally(RedisReplies.unwrap(failure));
+                  answer.completeExceptionally(failure);
                 }
               });
     } catch (RuntimeException e) {
@@ -85,47 +67,24 @@ final class CommandExecutor {
         : CompletableFuture.failedFuture(failure);
   }
 
-  private StoreUnavailableException unavailable(Throwable cause) {
-    String reason = cause.getMessage();
-    if (cause instanceof TimeoutException) {
-      reason = "no answer within " + DurationText.format(timeout);
-    } else if (reason == null) {
-      reason = cause.getClass().getSimpleName();
-    }
-    return new StoreUnavailableException(
-        "Redis did not answer (store=%s): %s."
-            .formatted(
-                display, reason.endsWith(".") ? reason.substring(0, reason.length() - 1) : reason),
-        cause);
+  /** Why there is no answer to a command; empty if something else went wrong. */
+  static Optional<CommandFailure> failure(@Nullable Throwable failure) {
+    return failure != null
+            && RedisReplies.unwrap(failure) instanceof StoreUnavailableException unavailable
+            && unavailable.getCause() != null
+        ? Optional.of(new CommandFailure(unavailable, unavailable.getCause()))
+        : Optional.empty();
   }
 
-  /** Why there is no answer. */
-  static final class CommandFailure extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-    private static final List<String> REFUSALS =
-        List.of("OOM", "BUSY", "LOADING", "READONLY", "NOPERM", "MASTERDOWN", "MISCONF");
-
-    final transient StoreUnavailableException failure;
-
-    CommandFailure(Throwable cause, StoreUnavailableException failure) {
-      super(cause.getMessage(), cause, false, false);
-      this.failure = failure;
-    }
-
-    static @Nullable CommandFailure of(@Nullable Throwable failure) {
-      return failure == null
-              || !(RedisReplies.unwrap(failure) instanceof CommandFailure commandFailure)
-          ? null
-          : commandFailure;
-    }
-
-    /** False only if it surely was not executed. */
+  /** Why there is no answer, for users and as it came. */
+  record CommandFailure(StoreUnavailableException unavailable, Throwable cause) {
+    /** False only if the command surely was not executed. */
     boolean mayHaveRun() {
-      return !(getCause() instanceof NotSentException) && REFUSALS.stream().noneMatch(this::is);
+      return BoundedCaller.mayHaveRun(cause);
     }
 
     boolean is(String code) {
-      return getCause() instanceof ErrorReplyException error && error.is(code);
+      return cause instanceof ErrorReplyException error && error.is(code);
     }
   }
 }

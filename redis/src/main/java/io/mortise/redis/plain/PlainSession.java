@@ -216,7 +216,7 @@ final class PlainSession implements StoreSession {
   }
 
   private Reply failed(Request request, Throwable failure) {
-    CommandFailure commandFailure = CommandFailure.of(failure);
+    CommandFailure commandFailure = CommandExecutor.failure(failure).orElse(null);
     if (commandFailure == null) {
       return new Reply.Failed(request.attempt(), true, failure);
     }
@@ -234,7 +234,8 @@ final class PlainSession implements StoreSession {
           "Redis has no memory left for lock '%s' (store=%s): free some, or raise maxmemory."
               .formatted(request.name(), store));
     }
-    return new Reply.Failed(request.attempt(), commandFailure.mayHaveRun(), commandFailure.failure);
+    return new Reply.Failed(
+        request.attempt(), commandFailure.mayHaveRun(), commandFailure.unavailable());
   }
 
   private void abandon(Request.Abandon request, Consumer<Reply> sink) {
@@ -248,13 +249,14 @@ final class PlainSession implements StoreSession {
             .call(store.release(store.key(request.name()), attempt.encoded()))
             .whenComplete(
                 (answer, failure) -> {
-                  CommandFailure commandFailure = CommandFailure.of(failure);
                   if (failure == null && RedisReplies.isOne(answer)) {
                     sink.accept(
                         new Reply.Ended(
                             attempt, Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false));
                   } else if (failure == null
-                      || (commandFailure != null && commandFailure.is("WRONGTYPE"))) {
+                      || CommandExecutor.failure(failure)
+                          .filter(refusal -> refusal.is("WRONGTYPE"))
+                          .isPresent()) {
                     sink.accept(
                         new Reply.Ended(
                             attempt, Reply.AttemptState.ABSENT, Reply.EndReason.UNKNOWN, false));
@@ -317,11 +319,7 @@ final class PlainSession implements StoreSession {
                           .toList(),
                       false);
             })
-        .exceptionally(
-            failure -> {
-              CommandFailure commandFailure = CommandFailure.of(failure);
-              return new Renewal.Unknown(commandFailure == null ? failure : commandFailure.failure);
-            });
+        .exceptionally(failure -> new Renewal.Unknown(RedisReplies.unwrap(failure)));
   }
 
   /** Why the session is lost; null if it may be renewed. A clone of the process is not noticed. */

@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -92,14 +93,14 @@ public final class PlainStore implements LockStore {
     try {
       renewals.call(command).join();
     } catch (RuntimeException e) {
-      CommandExecutor.CommandFailure commandFailure = CommandExecutor.CommandFailure.of(e);
-      if (commandFailure == null || !(commandFailure.getCause() instanceof ErrorReplyException)) {
-        throw commandFailure == null ? e : commandFailure.failure;
+      CommandExecutor.CommandFailure failure = CommandExecutor.failure(e).orElse(null);
+      if (failure == null || !(failure.cause() instanceof ErrorReplyException)) {
+        throw failure == null ? e : failure.unavailable();
       }
       throw new StoreUnfitException(
           "The server refused %s (store=%s): %s. Allow it to this user, or use another server."
-              .formatted(command.words().get(0), this, commandFailure.getMessage()),
-          commandFailure);
+              .formatted(command.words().get(0), this, failure.cause().getMessage()),
+          failure.cause());
     }
   }
 
@@ -179,14 +180,12 @@ public final class PlainStore implements LockStore {
             .call(options.layout().who(key))
             .exceptionally(
                 failure -> {
-                  CommandExecutor.CommandFailure commandFailure =
-                      CommandExecutor.CommandFailure.of(failure);
-                  if (commandFailure != null && commandFailure.is("WRONGTYPE")) {
+                  if (CommandExecutor.failure(failure)
+                      .filter(refusal -> refusal.is("WRONGTYPE"))
+                      .isPresent()) {
                     return otherType();
                   }
-                  throw commandFailure == null
-                      ? new IllegalStateException(failure)
-                      : commandFailure;
+                  throw new CompletionException(failure);
                 });
     CompletableFuture<@Nullable Object> left = commandExecutor.call(RedisCommand.of("PTTL", key));
     return holder.thenCombine(

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transport made of a socket and a thread. Whoever sends writes to the socket himself, one at a
- * time; a thread of the transport, the reader, reads, completes what is answered, and connects anew
- * when the connection breaks. Who waits alone for an answer may read it himself, see {@link
+ * A transport made of a socket and a thread. Senders write to the socket themselves, one at a time;
+ * a thread of the transport, the reader, reads, completes what is answered, and connects anew when
+ * the connection breaks. A thread that waits alone for an answer may read it itself, see {@link
  * ReadOwnership}.
  *
  * <p><b>What may fail</b> fails in one place: the reader takes a broken connection out of use and

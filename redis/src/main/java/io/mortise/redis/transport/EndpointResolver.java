@@ -10,7 +10,7 @@ public interface EndpointResolver {
    * Where to connect to now. Blocks for seconds at most.
    *
    * @throws IOException if that cannot be found out
-   * @throws ErrorReplyException if whoever should know refuses to tell
+   * @throws ErrorReplyException if the server that should know refuses to tell
    */
   Endpoint resolve() throws IOException;
 

@@ -6,15 +6,15 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Decides which thread reads from a connection: the transport's own (the reader), or a caller that
- * waits for its answer. A caller who reads his own answer is woken by its arrival and by nothing
- * else; were it read for him, there would be two threads to wake, which takes longer than the
+ * waits for its answer. A caller that reads its own answer is woken by its arrival and by nothing
+ * else. If the reader read for it, there would be two threads to wake, which takes longer than the
  * answer.
  *
- * <p>The reader steps aside when one caller after the other has offered himself and nothing was
+ * <p>The reader steps aside when one caller after the other has offered to read and nothing was
  * pushed meanwhile, that is, while one thread takes and gives back locks that nobody else wants.
  * From then on it looks twice a millisecond whether somebody still reads; if not, it takes its turn
- * back. So that is how late, at worst, something is read that comes when the callers have stopped.
- * A caller who leaves while something is still expected, and a sender for whom nobody will read,
+ * back. A reply that comes when the callers have stopped is read that much later, at worst. A
+ * caller that leaves while something is still expected, and a sender for whom nobody will read,
  * wake the reader at once.
  */
 final class ReadOwnership {

@@ -36,6 +36,22 @@ public interface RedisTransport extends AutoCloseable {
   CompletionStage<@Nullable Object> call(String... words);
 
   /**
+   * As {@link #call}, for a script whose answers may be grants. Where replicas are waited for, a
+   * grant that too few of them have acknowledged in time becomes an answer that says so.
+   */
+  default CompletionStage<@Nullable Object> callGranting(String... words) {
+    return call(words);
+  }
+
+  /**
+   * As {@link #call}, for a renewal. Where replicas are waited for, it fails if too few of them
+   * have acknowledged it in time.
+   */
+  default CompletionStage<@Nullable Object> callRenewing(String... words) {
+    return call(words);
+  }
+
+  /**
    * Says why commands fail while there is no connection, in a sentence that tells since when and
    * what became of the last try to make one, as far as that is known.
    */
@@ -109,7 +125,7 @@ public interface RedisTransport extends AutoCloseable {
    */
   default void readOnCaller(BooleanSupplier done, BooleanSupplier expected) {}
 
-  /** Says that nobody may {@link #readOnCaller} his thread for what is sent now. */
+  /** Says that no thread may {@link #readOnCaller} for what is sent now. */
   default void requireReaderThread() {}
 
   /** Drops the connection, which is then made anew: for one that does not answer. */

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What comes in on the connection of a {@link DirectTransport}: replies, each to the command that
- * has waited longest, and pushes. Called by whoever reads, one thread at a time.
+ * has waited longest, and pushes. Called by the thread that reads, one at a time.
  */
 final class ReplyRouter {
   private static final Logger log = LoggerFactory.getLogger(DirectTransport.class);

@@ -5,7 +5,7 @@ import io.mortise.spi.Mode;
 /**
  * One event in the life of an attempt, as its own process saw it.
  *
- * <p>All events of a history carry nanoseconds of one clock. Whoever records a process whose clock
+ * <p>All events of a history carry nanoseconds of one clock. A recorder of a process whose clock
  * runs differently translates the times first, above all {@code validUntil}.
  */
 public sealed interface AttemptEvent {

@@ -16,7 +16,7 @@ import java.util.List;
 
 /**
  * Ports that servers of tests listen on, for as long as this process lives, also while a server is
- * down and about to come back. They are not among those that the system gives to whoever connects
+ * down and about to come back. They are not among those that the system gives to connections
  * somewhere (from 32,768 on), and other processes that ask here do not get them: each is a lock on
  * a byte of one file. Thread-safe.
  */

@@ -43,7 +43,7 @@ public enum TestStore {
     return switch (this) {
       case MEMORY -> "mem:" + name;
       case SQLITE -> "jdbc:sqlite:" + opened() + "/" + name + ".db";
-      case POSTGRESQL -> opened() + "&maxInFlight=20s&namespace=" + name;
+      case POSTGRESQL -> opened() + "&max-in-flight=20s&namespace=" + name;
       case REDIS -> opened() + "?timeout=20s&namespace=" + name;
     };
   }

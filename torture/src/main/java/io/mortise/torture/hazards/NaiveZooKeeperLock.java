@@ -6,7 +6,7 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 
-/** The naive lock of ZooKeeper: whoever makes an ephemeral node has it. Thread-safe. */
+/** The naive lock of ZooKeeper: the client that makes an ephemeral node has it. Thread-safe. */
 final class NaiveZooKeeperLock implements AutoCloseable {
   private final ZooKeeper client;
 

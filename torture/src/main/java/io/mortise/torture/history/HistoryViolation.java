@@ -33,7 +33,7 @@ public record HistoryViolation(
     HONEST_BUSY("busy means that somebody holds or waits"),
     /** While the store cannot be reached, nobody is told "busy" of a lock that others hold. */
     OUTAGE("an outage is never told as busy"),
-    /** Whoever waits has the lock soon after it was given back. */
+    /** A waiter has the lock soon after it was given back. */
     WAKE_UP("a waiter has the lock within TTL/3 after it was given back"),
     /** Lost words keep a lock shut for no longer than it takes to ask again. */
     LOST_WORD("lost replies, requests and pushes delay by TTL/3"),
@@ -43,8 +43,8 @@ public record HistoryViolation(
     CRASH_RELEASE("a dead or silent process's locks are free within TTL + 0.5 s"),
     /** One that was killed while it waited keeps nobody waiting. */
     KILLED_WAITER("a waiter that was killed delays nobody by more than 0.5 s"),
-    /** Whoever dies, those who live are served. */
-    QUEUE("whoever dies, one that waits has the lock within TTL + 1 s"),
+    /** Live waiters are served, whatever process dies. */
+    QUEUE("after a crash a waiter has the lock within TTL + 1 s"),
     /** After the store was away, or has forgotten, locks can be had again. */
     RETURN("locks work within TTL + 1 s of a server's return or loss of data"),
     /** Where it is asked for, nobody is served before who waited in the store already. */

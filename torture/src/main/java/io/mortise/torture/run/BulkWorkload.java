@@ -120,7 +120,7 @@ final class BulkWorkload {
 
   /**
    * Takes the one lock that all {@link #PASSERS} threads of this process want, in bursts that all
-   * of them begin together: whoever is alone gets it from the store. A burst lasts from the first
+   * of them begin together: one that is alone gets it from the store. A burst lasts from the first
    * hold on, however long the store took to give that.
    */
   void takeLocally(int worker, BooleanSupplier goOn) throws InterruptedException {
@@ -157,9 +157,9 @@ final class BulkWorkload {
   }
 
   /**
-   * Checks a hold: whoever is valid still when it looks at its lease was valid when it looked
-   * around before. Returns whether it was passed on by the one before: it has the next token then,
-   * while what is left of a block of tokens is void when the store grants anew.
+   * Checks a hold: a lease that is valid still when it is looked at was valid when it looked around
+   * before. Returns whether it was passed on by the one before: it has the next token then, while
+   * what is left of a block of tokens is void when the store grants anew.
    */
   private boolean follows(int worker, Lease lease) {
     long token = lease.token();

@@ -19,8 +19,8 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * What the locks guard: a counter for each, behind a small server on the loopback, which takes no
  * part in any fault. Guarded by tokens, or by nothing. It also keeps naive locks: a name, a time,
- * and whoever gives back frees it; and naive queues, whose first is waited for until its time is
- * over, dead or alive.
+ * and any release frees it; and naive queues, whose first is waited for until its time is over,
+ * dead or alive.
  *
  * <pre>
  * enter LOCK WORKER TOKEN          installs the token; answers the value, or "stale"

@@ -16,6 +16,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -58,6 +59,11 @@ public final class AdminConnection {
   private final Executor executor;
   private final Ticker ticker;
   private volatile CompletableFuture<Void> probesEnd = CompletableFuture.completedFuture(null);
+
+  /** No monitor: a client is made under it, which would pin a virtual thread. */
+  private final ReentrantLock guard = new ReentrantLock();
+
+  // Guarded by the guard.
   private @Nullable PendingConnection present;
   private boolean closed;
 
@@ -122,16 +128,21 @@ public final class AdminConnection {
     return made;
   }
 
-  private synchronized PendingConnection connection() {
-    PendingConnection known = present;
-    if (closed) {
-      throw new StoreUnavailableException("Store '" + display + "' is closed.");
+  private PendingConnection connection() {
+    guard.lock();
+    try {
+      PendingConnection known = present;
+      if (closed) {
+        throw new StoreUnavailableException("Store '" + display + "' is closed.");
+      }
+      if (known == null || !known.over.isEmpty()) {
+        known = open(SESSION_MILLIS);
+        present = known;
+      }
+      return known;
+    } finally {
+      guard.unlock();
     }
-    if (known == null || !known.over.isEmpty()) {
-      known = open(SESSION_MILLIS);
-      present = known;
-    }
-    return known;
   }
 
   private ZooKeeper await(PendingConnection pendingConnection) {
@@ -394,10 +405,13 @@ public final class AdminConnection {
    */
   public void close() {
     PendingConnection last;
-    synchronized (this) {
+    guard.lock();
+    try {
       closed = true;
       last = present;
       present = null;
+    } finally {
+      guard.unlock();
     }
     if (last != null) {
       close(last);

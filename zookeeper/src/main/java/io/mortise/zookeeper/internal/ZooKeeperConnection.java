@@ -83,7 +83,7 @@ public final class ZooKeeperConnection implements Watcher {
     return zooKeeperConnection;
   }
 
-  /** Whoever has a watch is told of the connection as well. */
+  /** A client with a watch is told of the connection as well. */
   private void attend(ZooKeeper theirs) {
     theirs.exists(
         nowhere,

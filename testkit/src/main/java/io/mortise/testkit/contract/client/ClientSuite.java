@@ -1,11 +1,16 @@
 package io.mortise.testkit.contract.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
+import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockName;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
@@ -89,6 +94,22 @@ abstract class ClientSuite {
     } finally {
       closing.shutdownNow();
     }
+  }
+
+  /** Asserts that a lease that was lost, and closed after that, is taken for lost all the same. */
+  static void assertStaysLost(Lease lease, LeaseEnd end) {
+    assertThat(lease.state()).isEqualTo(Lease.State.LOST);
+    assertThat(lease.isValid()).isFalse();
+    assertThatThrownBy(lease::ensureValid)
+        .isInstanceOfSatisfying(
+            LeaseLostException.class, loss -> assertThat(loss.end()).isEqualTo(end));
+    assertThatThrownBy(lease::token)
+        .isInstanceOfAny(LeaseLostException.class, UnsupportedByStoreException.class);
+    assertThatThrownBy(lease::fencingToken)
+        .isInstanceOfAny(LeaseLostException.class, UnsupportedByStoreException.class);
+    assertThatCode(lease::close).as("a loss is reported once").doesNotThrowAnyException();
+    assertThat(lease.releaseAsync()).succeedsWithin(LONG);
+    assertThat(lease.state()).isEqualTo(Lease.State.LOST);
   }
 
   final LockStore store() {

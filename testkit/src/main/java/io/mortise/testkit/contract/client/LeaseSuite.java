@@ -13,6 +13,7 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockState;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockView;
 import io.mortise.testkit.BoundedWait;
@@ -25,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -178,7 +180,7 @@ class LeaseSuite extends ClientSuite {
             })
         .isInstanceOf(LeaseLostException.class)
         .satisfies(loss -> assertThat(loss.getSuppressed()).as("what close() threw").hasSize(1));
-    assertThatCode(lease::close).as("once is enough").doesNotThrowAnyException();
+    assertStaysLost(lease, LeaseEnd.AT_MOST);
     assertThat(next.isValid()).isTrue();
     assertThat(holders(LOCK)).hasSize(1);
     next.close();
@@ -261,7 +263,11 @@ class LeaseSuite extends ClientSuite {
         .isInstanceOf(LeaseLostException.class);
     assertThat(Thread.interrupted()).as("the interrupt stays inside").isFalse();
     assertThatThrownBy(() -> lease.run(() -> 1)).isInstanceOf(LeaseLostException.class);
-    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertThat(lease.releaseAsync())
+        .failsWithin(LONG)
+        .withThrowableOfType(ExecutionException.class)
+        .withCauseInstanceOf(LeaseLostException.class);
+    assertStaysLost(lease, LeaseEnd.AT_MOST);
   }
 
   @Test
@@ -292,8 +298,8 @@ class LeaseSuite extends ClientSuite {
     lease.onLost(told);
     a.client().close();
     assertThat(told.await(1)).hasSize(1);
-    assertThat(lease.isValid()).isFalse();
-    assertThat(lease.state()).isEqualTo(Lease.State.LOST);
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertStaysLost(lease, LeaseEnd.CLIENT_CLOSED);
     assertThat(isFree(b.lock())).isTrue();
     assertThatThrownBy(() -> a.client().lock(LOCK)).isInstanceOf(IllegalStateException.class);
     assertThatCode(a.client()::close).doesNotThrowAnyException();

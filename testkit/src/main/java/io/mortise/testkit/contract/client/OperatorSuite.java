@@ -10,6 +10,7 @@ import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.testkit.RecordingConsumer;
 import io.mortise.testkit.StoreUnderTest;
@@ -38,8 +39,8 @@ class OperatorSuite extends ClientSuite {
         .isEqualTo(EvictionResult.HOLD_ENDED);
 
     told.await(1);
-    assertThat(lease.state()).isEqualTo(Lease.State.LOST);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertStaysLost(lease, LeaseEnd.EVICTED);
     awaitFree(b.lock());
     assertNothingLeft(LOCK);
   }
@@ -59,6 +60,7 @@ class OperatorSuite extends ClientSuite {
     Lease next = b.lock().tryAcquire().orElseThrow();
     told.await(1);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertStaysLost(lease, LeaseEnd.EVICTED);
     assertThat(next.isValid()).isTrue();
     assertThat(holders(LOCK)).hasSize(1);
     next.close();

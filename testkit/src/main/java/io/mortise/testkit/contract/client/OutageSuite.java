@@ -7,6 +7,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RecordingConsumer;
@@ -56,8 +57,8 @@ class OutageSuite extends ClientSuite {
     assertThat(get(believedWhenTheNextWasGranted)).isFalse();
     assertThat(elapsed(began)).isLessThan(afterDeath());
     assertThat(told.await(1).get(0)).hasMessageContaining("'" + LOCK + "'");
-    assertThat(lease.state()).isEqualTo(Lease.State.LOST);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    assertStaysLost(lease, LeaseEnd.NOT_RENEWED);
     assertNothingLeft(LOCK);
   }
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** First come, first served; whoever asks serves the head; a waiter that left leaves no trace. */
+/** First come, first served; a contender serves the head; a waiter that left leaves no trace. */
 class QueueSuite extends StoreSuite {
   /** Sooner than all else ends, and later than any test does. */
   private static final Duration SOON = Duration.ofSeconds(30);

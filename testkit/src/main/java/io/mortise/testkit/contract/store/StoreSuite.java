@@ -165,7 +165,7 @@ abstract class StoreSuite {
         .toList();
   }
 
-  /** Nobody holds, nobody waits, and whoever comes gets it. */
+  /** Nobody holds, nobody waits, and the next acquire gets it. */
   final void assertFree(LockName name, SessionDriver by) {
     assertThat(holders(name)).isEmpty();
     assertThat(waiters(name)).isEmpty();
