@@ -31,6 +31,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,7 +51,7 @@ class AbandonedAcquireTest {
   private static final Duration BOUND = BoundedWait.scaled(Duration.ofSeconds(20));
 
   /** More find more: 10,000 take minutes. */
-  private static final int ROUNDS = Integer.getInteger("mortise.abandoned.rounds", 500);
+  private static final int ROUNDS = Integer.getInteger("mortise.abandoned.rounds", 200);
 
   /** A client for each round costs more. */
   private static final int CLIENT_ROUNDS = ROUNDS / 10;
@@ -305,7 +306,7 @@ class AbandonedAcquireTest {
   private static void meet(AtomicInteger missing, long leads) {
     missing.decrementAndGet();
     while (missing.get() > 0) {
-      Thread.onSpinWait();
+      LockSupport.parkNanos(10_000);
     }
     long begins = Ticker.SYSTEM.nanos() + leads * LEAD_NANOS;
     while (Ticker.SYSTEM.nanos() - begins < 0) {
