@@ -14,6 +14,7 @@ import io.mortise.jdbc.notify.FileNotifier;
 import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotificationPoller;
 import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.JdbcInspector;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.SessionRepository;
 import io.mortise.jdbc.table.StoreConnection;

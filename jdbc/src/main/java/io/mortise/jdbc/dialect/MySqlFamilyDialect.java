@@ -2,6 +2,7 @@ package io.mortise.jdbc.dialect;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.MySqlTransactions;
 import io.mortise.jdbc.table.NamedStatement;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
@@ -9,7 +10,6 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -31,8 +31,7 @@ import org.slf4j.LoggerFactory;
  * <p>READ COMMITTED, in which InnoDB locks no gaps but where two inserts of one key meet: steps on
  * different locks do not get into each other's way.
  */
-public abstract sealed class MySqlFamilyDialect implements Dialect
-    permits MySqlDialect, MariaDbDialect {
+abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect, MariaDbDialect {
   private static final Logger log = LoggerFactory.getLogger(MySqlFamilyDialect.class);
 
   /** Has the statements of both. */
@@ -116,8 +115,8 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
       throw new IllegalArgumentException(
           "Store URL '"
               + url
-              + "' has a user in front of the host. Write ?user=…&password=…: not every driver knows "
-              + "it there, and one quotes the password in its messages.");
+              + "' has a user in front of the host. Write ?user=…&password=…: not every driver"
+              + " knows it there, and one quotes the password in its messages.");
     }
     Properties properties = new Properties();
     String bound = Long.toString(maxInFlight.toMillis());
@@ -141,7 +140,8 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
     String flush = variables(connection).getOrDefault("innodb_flush_log_at_trx_commit", "1");
     if (!flush.equals("1")) {
       log.warn(
-          "{} runs with innodb_flush_log_at_trx_commit={}: a crash may forget who has just got a lock",
+          "{} runs with innodb_flush_log_at_trx_commit={}: a crash may forget who has just got a"
+              + " lock",
           store,
           flush);
     }
@@ -177,8 +177,8 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
         && variables.getOrDefault("binlog_format", "ROW").equals("STATEMENT")) {
       throw new StoreUnfitException(
           store
-              + " writes its binary log with binlog_format=STATEMENT, which cannot repeat what depends "
-              + "on time. Set it to ROW or MIXED.");
+              + " writes its binary log with binlog_format=STATEMENT, which cannot repeat what"
+              + " depends on time. Set it to ROW or MIXED.");
     }
   }
 
@@ -235,40 +235,7 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
   public StoreConnection storeConnection(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
-    MySqlLockRepository repository =
-        new MySqlLockRepository(
-            connection,
-            text,
-            namespace,
-            isLocal,
-            returnsRows(),
-            takes(connection, MySqlLockRepository.TEXT.one("SELECT 1; SELECT 2")),
-            returnsRows() && takes(connection, MySqlLockRepository.COMPOUND.one("SELECT 1"))
-                ? MySqlLockRepository.COMPOUND
-                : MySqlLockRepository.TEXT);
-    return new StoreConnection(
-        connection, repository, new MySqlTransactions(connection, repository, text));
-  }
-
-  /**
-   * Whether a text can be run as one. Several statements can on connections that we make
-   * (allowMultiQueries); of one that we are given nobody knows. Whether the server can prepare it,
-   * is asked too.
-   */
-  private static boolean takes(Connection connection, String several) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(several)) {
-      boolean hasRows = statement.execute();
-      while (hasRows || statement.getUpdateCount() >= 0) {
-        hasRows = statement.getMoreResults();
-      }
-      return true;
-    } catch (SQLException e) {
-      if (connection.isClosed()) {
-        throw e;
-      }
-      log.debug("Not run as one: {}", several, e);
-      return false;
-    }
+    return MySqlTransactions.connection(connection, text, namespace, isLocal, returnsRows());
   }
 
   @Override

@@ -7,6 +7,7 @@ import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotifiedSession;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.NamedStatement;
+import io.mortise.jdbc.table.PostgresTransactions;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.SessionId;
@@ -101,7 +102,8 @@ public final class PostgresDialect implements Dialect {
       throw new IllegalArgumentException(
           "Store URL '"
               + url
-              + "' has a user in front of the host, which the driver does not know. Write ?user=…&password=….");
+              + "' has a user in front of the host, which the driver does not know. Write"
+              + " ?user=…&password=….");
     }
     Properties properties = new Properties();
     properties.setProperty("ApplicationName", "mortise");
@@ -144,17 +146,20 @@ public final class PostgresDialect implements Dialect {
       if (row.getBoolean(1)) {
         throw new StoreUnfitException(
             store
-                + " is a standby. A lock needs to write: name the primary, or all hosts with a comma between.");
+                + " is a standby. A lock needs to write: name the primary, or all hosts with a"
+                + " comma between.");
       }
       if (row.getBoolean(2)) {
         throw new StoreUnfitException(
             store
-                + " is read-only for this user (default_transaction_read_only). A lock needs to write.");
+                + " is read-only for this user (default_transaction_read_only). A lock needs to"
+                + " write.");
       }
       if (pooled != null && row.getBoolean(4)) {
         throw new StoreUnfitException(
             store
-                + " has another default_transaction_isolation than 'read committed', which cannot be changed behind a pooler.");
+                + " has another default_transaction_isolation than 'read committed', which cannot"
+                + " be changed behind a pooler.");
       }
       return row.getBoolean(3)
           ? Optional.of("runs with fsync=off: a crash of its host may forget or break all locks")
@@ -184,17 +189,12 @@ public final class PostgresDialect implements Dialect {
       throws SQLException {
     PostgresDriver driver = PostgresDriver.find();
     int backend = pooled != null || driver == null ? 0 : driver.backend(connection);
-    PostgresLockRepository repository =
-        new PostgresLockRepository(
-            connection, text, namespace, isLocal, pooled != null, backend, mayAsk(connection));
     NamedStatement opening =
         pooled == null
             ? null
             : pooled.set(new NamedStatement(connection, TEXT.statement("begin_pooled")));
-    return new StoreConnection(
-        connection,
-        repository,
-        new PostgresTransactions(connection, repository, text, isLocal, opening));
+    return PostgresTransactions.connection(
+        connection, text, namespace, isLocal, opening, backend, mayAsk(connection));
   }
 
   private static boolean mayAsk(Connection connection) throws SQLException {

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Where a lock file may lie: on a local disk, writable, and by one name only. */
-public final class SqliteLocation {
+final class SqliteLocation {
   private static final Logger log = LoggerFactory.getLogger(SqliteFile.class);
 
   /** Why a file must not have a second name, and what to do. */
@@ -57,8 +57,8 @@ public final class SqliteLocation {
         }
         createIfMissing(() -> Files.createDirectory(directory, rights(directory, "rwx------")));
         log.warn(
-            "Made directory '{}' for lock file '{}'. If a disk should have been mounted there, end this "
-                + "process and mount it: others would use another file",
+            "Made directory '{}' for lock file '{}'. If a disk should have been mounted there, end"
+                + " this process and mount it: others would use another file",
             directory,
             file);
       }
@@ -68,8 +68,9 @@ public final class SqliteLocation {
           throw new StoreUnfitException(
               "Lock file '"
                   + file
-                  + "' does not exist, and create=false forbids to make it. Make it from "
-                  + "META-INF/mortise/sqlite/schema.sql of the jdbc module, or leave create=false out.");
+                  + "' does not exist, and create=false forbids to make it. Make it from"
+                  + " META-INF/mortise/sqlite/schema.sql of the jdbc module, or leave create=false"
+                  + " out.");
         }
         createIfMissing(() -> Files.createFile(file, rights(directory, "rw-------")));
       }
@@ -115,8 +116,8 @@ public final class SqliteLocation {
               + file
               + "' lies on a network or shared file system ("
               + store.type()
-              + "), where SQLite's locks do not hold between machines. Use a local disk, or a store "
-              + "that is a server.");
+              + "), where SQLite's locks do not hold between machines. Use a local disk, or a store"
+              + " that is a server.");
     }
   }
 
@@ -129,7 +130,7 @@ public final class SqliteLocation {
   }
 
   /** Whether a type of file system may be shared with another machine. */
-  public static boolean isNetwork(String type) {
+  static boolean isNetwork(String type) {
     String lower = type.toLowerCase(Locale.ROOT);
     String kind = lower.startsWith("fuse.") ? lower.substring(5) : lower;
     return kind.startsWith("nfs") || kind.startsWith("smb") || NETWORK.contains(kind);

@@ -26,12 +26,8 @@ public final class ContendedRequest {
   /**
    * @param request an acquire of a whole lock, or a release
    */
-  public ContendedRequest(Request request) {
+  ContendedRequest(Request request) {
     this.request = request;
-  }
-
-  Request request() {
-    return request;
   }
 
   /** The file. */
@@ -110,7 +106,7 @@ public final class ContendedRequest {
   }
 
   /** What became of an acquire that was done. */
-  public LockRepository.@Nullable ContendedOutcome place() {
+  LockRepository.@Nullable ContendedOutcome place() {
     return place;
   }
 

@@ -36,7 +36,7 @@ public abstract class SessionRepository extends StatementCache {
   private static final Logger log = LoggerFactory.getLogger(SessionRepository.class);
 
   /** What the name of a connection lock begins with; the id of the session follows. */
-  public static final String CONNECTIONS = "mortise_";
+  static final String CONNECTIONS = "mortise_";
 
   /** Sessions whose connection locks this connection holds. */
   private final Set<String> connected = new HashSet<>();
@@ -88,7 +88,7 @@ public abstract class SessionRepository extends StatementCache {
   }
 
   /** Those of some sessions that there are, by their ids. */
-  public Map<String, SessionRow> sessions(Set<String> ids) throws SQLException {
+  Map<String, SessionRow> sessions(Set<String> ids) throws SQLException {
     Map<String, SessionRow> found = new HashMap<>();
     List<String> all = List.copyOf(ids);
     for (int from = 0; from < all.size(); from += AT_ONCE) {
@@ -133,7 +133,7 @@ public abstract class SessionRepository extends StatementCache {
     }
   }
 
-  public final boolean hasConnectionLock(String sessionId) {
+  final boolean hasConnectionLock(String sessionId) {
     return connected.contains(sessionId);
   }
 
@@ -151,7 +151,7 @@ public abstract class SessionRepository extends StatementCache {
   }
 
   /** Takes a connection lock if it is free; false also where there are none. */
-  public boolean lockConnection(String name) throws SQLException {
+  boolean lockConnection(String name) throws SQLException {
     return false;
   }
 
@@ -164,7 +164,7 @@ public abstract class SessionRepository extends StatementCache {
    *
    * @param sessionIds that hold connection locks, as their rows say; not empty
    */
-  public Set<String> withoutConnection(Set<String> sessionIds) throws SQLException {
+  Set<String> withoutConnection(Set<String> sessionIds) throws SQLException {
     NamedStatement namedStatement =
         of(text.statement("disconnected", SqlText.listLength(sessionIds.size())));
     Set<String> found = new HashSet<>();
@@ -182,7 +182,7 @@ public abstract class SessionRepository extends StatementCache {
     return found;
   }
 
-  public void insertSession(String id, long beat, long expiresAt, long ttl, String client)
+  void insertSession(String id, long beat, long expiresAt, long ttl, String client)
       throws SQLException {
     of("session_insert")
         .set("session", id)
@@ -201,8 +201,8 @@ public abstract class SessionRepository extends StatementCache {
         .update();
   }
 
-  public boolean renewSession(
-      String id, long previous, long beat, long expiresAt, long ttl, long now) throws SQLException {
+  boolean renewSession(String id, long previous, long beat, long expiresAt, long ttl, long now)
+      throws SQLException {
     return of("session_renew")
             .set("session", id)
             .set("previous", previous)
@@ -235,7 +235,7 @@ public abstract class SessionRepository extends StatementCache {
   }
 
   /** Leaves a notification, unless the session has ended. */
-  public boolean tell(SessionNotification notifications, long now) throws SQLException {
+  boolean tell(SessionNotification notifications, long now) throws SQLException {
     NamedStatement namedStatement = of("news_insert", notifications.name().value());
     bind(namedStatement, notifications, now);
     return namedStatement.update() > 0;
@@ -321,7 +321,7 @@ public abstract class SessionRepository extends StatementCache {
    *
    * @param notifications oldest first
    */
-  public record RenewalResult(long now, List<Renewal.NumberedNotification> notifications) {}
+  record RenewalResult(long now, List<Renewal.NumberedNotification> notifications) {}
 
   /**
    * Renews a session that lives, forgets notifications that it knows, and reads the oldest, in a
@@ -331,7 +331,7 @@ public abstract class SessionRepository extends StatementCache {
    * @param limit how many notifications
    * @return null if the session was not renewed
    */
-  public @Nullable RenewalResult keep(
+  @Nullable RenewalResult keep(
       String sessionId,
       long previous,
       long beat,
@@ -379,7 +379,7 @@ public abstract class SessionRepository extends StatementCache {
     }
   }
 
-  public int forgetOrphans(int limit) throws SQLException {
+  int forgetOrphans(int limit) throws SQLException {
     return of("news_orphaned").set("row_limit", limit).update();
   }
 

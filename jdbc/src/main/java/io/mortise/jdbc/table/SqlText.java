@@ -63,14 +63,14 @@ public final class SqlText {
   public record SqlStatement(String name, String sql, List<String> parameters) {}
 
   /** How several statements become one text: what stands before and behind them. */
-  public record MultiStatementFormat(String before, String after) {
-    public static final MultiStatementFormat PLAIN = new MultiStatementFormat("", "");
+  record MultiStatementFormat(String before, String after) {
+    static final MultiStatementFormat PLAIN = new MultiStatementFormat("", "");
 
-    public String one(String statements) {
+    String one(String statements) {
       return before + statements + after;
     }
 
-    public SqlStatement one(SqlStatement statements) {
+    SqlStatement one(SqlStatement statements) {
       return new SqlStatement(statements.name(), one(statements.sql()), statements.parameters());
     }
   }
@@ -99,7 +99,7 @@ public final class SqlText {
    * How long a list is to be made that has to hold so many values, the rest of it filled in. In few
    * steps, so that few statements are prepared; two thirds of it are needed at least.
    */
-  public static int listLength(int size) {
+  static int listLength(int size) {
     int power = Integer.highestOneBit(size);
     if (power == size) {
       return size;
