@@ -140,9 +140,8 @@ final class JdbcLockStore implements LockStore {
               .join();
       if (agreed && !strictly) {
         throw new StoreUnfitException(
-            "The tables are used with strict expiry (store="
-                + profile.display()
-                + "). Add strict-expiry=true, as all others have.");
+            "The tables are used with strict expiry (store=%s). Add strict-expiry=true, as all others have."
+                .formatted(profile.display()));
       }
     } catch (RuntimeException e) {
       close();

@@ -105,18 +105,15 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
   public ConnectionTarget target(StoreUrl url, Duration maxInFlight) {
     if (!URL.matcher(url.base()).matches()) {
       throw new IllegalArgumentException(
-          "Store URL '"
-              + url
-              + "' names no database. Write "
-              + scheme()
-              + "://host:3306/database?user=…");
+          "Store URL '%s' names no database. Write %s://host:3306/database?user=…"
+              .formatted(url, scheme()));
     }
     if (USER_INFO.matcher(url.base()).find()) {
       throw new IllegalArgumentException(
           "Store URL '"
               + url
-              + "' has a user in front of the host. Write ?user=…&password=…: not every driver"
-              + " knows it there, and one quotes the password in its messages.");
+              + "' has a user in front of the host. Write ?user=…&password=…: not every driver knows "
+              + "it there, and one quotes the password in its messages.");
     }
     Properties properties = new Properties();
     String bound = Long.toString(maxInFlight.toMillis());
@@ -140,8 +137,7 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
     String flush = variables(connection).getOrDefault("innodb_flush_log_at_trx_commit", "1");
     if (!flush.equals("1")) {
       log.warn(
-          "{} runs with innodb_flush_log_at_trx_commit={}: a crash may forget who has just got a"
-              + " lock",
+          "{} runs with innodb_flush_log_at_trx_commit={}: a crash may forget who has just got a lock",
           store,
           flush);
     }
@@ -150,18 +146,14 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
   private void checkVersion(String version, String store) {
     if (!isOurs(version) || number(version) < lowest()) {
       throw new StoreUnfitException(
-          store
-              + " is version "
-              + version
-              + ". Expected "
-              + product()
-              + " "
-              + lowest() / 1_000_000
-              + "."
-              + lowest() / 1000 % 1000
-              + "."
-              + lowest() % 1000
-              + " or later; MySQL has URLs that begin with jdbc:mysql: and MariaDB jdbc:mariadb:.");
+          "%s is version %s. Expected %s %s.%s.%s or later; MySQL has URLs that begin with jdbc:mysql: and MariaDB jdbc:mariadb:."
+              .formatted(
+                  store,
+                  version,
+                  product(),
+                  lowest() / 1_000_000,
+                  lowest() / 1000 % 1000,
+                  lowest() % 1000));
     }
   }
 
@@ -176,9 +168,8 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
     if (variables.getOrDefault("log_bin", "OFF").equals("ON")
         && variables.getOrDefault("binlog_format", "ROW").equals("STATEMENT")) {
       throw new StoreUnfitException(
-          store
-              + " writes its binary log with binlog_format=STATEMENT, which cannot repeat what"
-              + " depends on time. Set it to ROW or MIXED.");
+          "%s writes its binary log with binlog_format=STATEMENT, which cannot repeat what depends on time. Set it to ROW or MIXED."
+              .formatted(store));
     }
   }
 

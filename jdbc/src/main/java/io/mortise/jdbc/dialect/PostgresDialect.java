@@ -100,10 +100,8 @@ public final class PostgresDialect implements Dialect {
     String base = url.base();
     if (base.indexOf('@') >= 0) {
       throw new IllegalArgumentException(
-          "Store URL '"
-              + url
-              + "' has a user in front of the host, which the driver does not know. Write"
-              + " ?user=…&password=….");
+          "Store URL '%s' has a user in front of the host, which the driver does not know. Write ?user=…&password=…."
+              .formatted(url));
     }
     Properties properties = new Properties();
     properties.setProperty("ApplicationName", "mortise");
@@ -126,12 +124,8 @@ public final class PostgresDialect implements Dialect {
   public void check(Connection connection, String store) throws SQLException {
     if (connection.getMetaData().getDatabaseMajorVersion() < OLDEST) {
       throw new StoreUnfitException(
-          store
-              + " is PostgreSQL "
-              + connection.getMetaData().getDatabaseProductVersion()
-              + ". Expected version "
-              + OLDEST
-              + " or later.");
+          "%s is PostgreSQL %s. Expected version %s or later."
+              .formatted(store, connection.getMetaData().getDatabaseProductVersion(), OLDEST));
     }
   }
 
@@ -146,20 +140,17 @@ public final class PostgresDialect implements Dialect {
       if (row.getBoolean(1)) {
         throw new StoreUnfitException(
             store
-                + " is a standby. A lock needs to write: name the primary, or all hosts with a"
-                + " comma between.");
+                + " is a standby. A lock needs to write: name the primary, or all hosts with a comma between.");
       }
       if (row.getBoolean(2)) {
         throw new StoreUnfitException(
             store
-                + " is read-only for this user (default_transaction_read_only). A lock needs to"
-                + " write.");
+                + " is read-only for this user (default_transaction_read_only). A lock needs to write.");
       }
       if (pooled != null && row.getBoolean(4)) {
         throw new StoreUnfitException(
             store
-                + " has another default_transaction_isolation than 'read committed', which cannot"
-                + " be changed behind a pooler.");
+                + " has another default_transaction_isolation than 'read committed', which cannot be changed behind a pooler.");
       }
       return row.getBoolean(3)
           ? Optional.of("runs with fsync=off: a crash of its host may forget or break all locks")

@@ -185,12 +185,8 @@ public final class ServerDatabase implements Database {
       }
       if (there && row.getInt(1) < 0) {
         throw new StoreUnfitException(
-            store
-                + " keeps table '"
-                + text.table(table)
-                + "' in an engine without transactions. Make the tables from "
-                + text.schemaResource()
-                + ".");
+            "%s keeps table '%s' in an engine without transactions. Make the tables from %s."
+                .formatted(store, text.table(table), text.schemaResource()));
       }
       return there;
     }
@@ -234,23 +230,16 @@ public final class ServerDatabase implements Database {
 
   private StoreUnfitException missing() {
     return new StoreUnfitException(
-        "Table '"
-            + text.table("lock")
-            + "' is missing in "
-            + store
-            + ", and create=false forbids to make it. Make the tables from "
-            + text.schemaResource()
-            + " of the jdbc module, or set prefix.");
+        "Table '%s' is missing in %s, and create=false forbids to make it. Make the tables from %s of the jdbc module, or set prefix."
+            .formatted(text.table("lock"), store, text.schemaResource()));
   }
 
   private RuntimeException refusal(SQLException e) {
     return switch (dialect.reason(e)) {
       case NO_ENTRY ->
           new StoreUnfitException(
-              store
-                  + " does not let this user in: "
-                  + String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")
-                  + ". Check user and password.",
+              "%s does not let this user in: %s. Check user and password."
+                  .formatted(store, String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")),
               e);
       case NO_RIGHT ->
           new StoreUnfitException(
@@ -271,9 +260,8 @@ public final class ServerDatabase implements Database {
               e);
       case TOO_MANY_CONNECTIONS ->
           new StoreUnavailableException(
-              store
-                  + " has no connection left. Mortise needs up to three per process: raise the limit, "
-                  + "or make a pool smaller.",
+              "%s has no connection left. Mortise needs up to three per process: raise the limit, or make a pool smaller."
+                  .formatted(store),
               e);
       case NO_TLS ->
           new StoreUnfitException(
@@ -286,11 +274,8 @@ public final class ServerDatabase implements Database {
       case OTHER ->
           e.getMessage() != null && e.getMessage().contains("No suitable driver")
               ? new StoreUnfitException(
-                  "There is no driver for "
-                      + dialect.product()
-                      + " on the class path. Add "
-                      + dialect.driver()
-                      + ".",
+                  "There is no driver for %s on the class path. Add %s."
+                      .formatted(dialect.product(), dialect.driver()),
                   e)
               : new StoreUnavailableException(unreached(e), e);
     };

@@ -124,9 +124,8 @@ public final class SqliteFile implements Database {
         || name.startsWith("file:")
         || name.indexOf('?') >= 0) {
       throw new IllegalArgumentException(
-          "Store URL '"
-              + url
-              + "' names no plain file. Write jdbc:sqlite:/path/to/locks.db; a database in memory is mem:.");
+          "Store URL '%s' names no plain file. Write jdbc:sqlite:/path/to/locks.db; a database in memory is mem:."
+              .formatted(url));
     }
     Path file;
     try {
@@ -232,13 +231,8 @@ public final class SqliteFile implements Database {
         lockRepository.putFact("schema", VERSION, true);
       } else if (!version.equals(VERSION)) {
         throw new StoreUnfitException(
-            "The tables in lock file '"
-                + file
-                + "' have version "
-                + version
-                + ", this Mortise needs "
-                + VERSION
-                + ". Use one release for all processes.");
+            "The tables in lock file '%s' have version %s, this Mortise needs %s. Use one release for all processes."
+                .formatted(file, version, VERSION));
       }
       HostClock agreed = HostClock.agree(lockRepository, profile.display(), ticker, wall);
       statement.execute("COMMIT");
@@ -256,9 +250,8 @@ public final class SqliteFile implements Database {
   private void requireTable(Statement statement) throws SQLException {
     try (ResultSet row =
         statement.executeQuery(
-            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '"
-                + text.table("lock")
-                + "'")) {
+            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '%s'"
+                .formatted(text.table("lock")))) {
       if (!row.next()) {
         throw new StoreUnfitException(
             "Table '"

@@ -57,8 +57,8 @@ final class SqliteLocation {
         }
         createIfMissing(() -> Files.createDirectory(directory, rights(directory, "rwx------")));
         log.warn(
-            "Made directory '{}' for lock file '{}'. If a disk should have been mounted there, end"
-                + " this process and mount it: others would use another file",
+            "Made directory '{}' for lock file '{}'. If a disk should have been mounted there, end this "
+                + "process and mount it: others would use another file",
             directory,
             file);
       }
@@ -68,17 +68,15 @@ final class SqliteLocation {
           throw new StoreUnfitException(
               "Lock file '"
                   + file
-                  + "' does not exist, and create=false forbids to make it. Make it from"
-                  + " META-INF/mortise/sqlite/schema.sql of the jdbc module, or leave create=false"
-                  + " out.");
+                  + "' does not exist, and create=false forbids to make it. Make it from "
+                  + "META-INF/mortise/sqlite/schema.sql of the jdbc module, or leave create=false out.");
         }
         createIfMissing(() -> Files.createFile(file, rights(directory, "rw-------")));
       }
       if (!Files.isWritable(file) || !Files.isWritable(directory)) {
         throw new StoreUnfitException(
-            "Lock file '"
-                + file
-                + "' or its directory is read-only for this process. A lock needs to write both.");
+            "Lock file '%s' or its directory is read-only for this process. A lock needs to write both."
+                .formatted(file));
       }
       Path real = file.toRealPath();
       refuseSecondName(real);
@@ -116,8 +114,8 @@ final class SqliteLocation {
               + file
               + "' lies on a network or shared file system ("
               + store.type()
-              + "), where SQLite's locks do not hold between machines. Use a local disk, or a store"
-              + " that is a server.");
+              + "), where SQLite's locks do not hold between machines. Use a local disk, or a store "
+              + "that is a server.");
     }
   }
 

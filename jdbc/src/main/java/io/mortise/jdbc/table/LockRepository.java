@@ -40,7 +40,7 @@ public class LockRepository extends SessionRepository {
     long now() throws SQLException;
   }
 
-  public record TokenRange(long token, int tokens) {}
+  record TokenRange(long token, int tokens) {}
 
   /**
    * What a step will be about.

@@ -87,7 +87,7 @@ public final class NamedStatement implements AutoCloseable {
   }
 
   /** One that gives the key that it generates. */
-  public static NamedStatement withKey(Connection connection, SqlText.SqlStatement text)
+  static NamedStatement withKey(Connection connection, SqlText.SqlStatement text)
       throws SQLException {
     return new NamedStatement(
         connection.prepareStatement(text.sql(), PreparedStatement.RETURN_GENERATED_KEYS),
@@ -96,8 +96,7 @@ public final class NamedStatement implements AutoCloseable {
   }
 
   /** An array of a type that the database knows by this name. */
-  public NamedStatement set(String name, String type, @Nullable Object[] values)
-      throws SQLException {
+  NamedStatement set(String name, String type, @Nullable Object[] values) throws SQLException {
     Array array = statement.getConnection().createArrayOf(type, values);
     for (int position : positions.getOrDefault(name, NONE)) {
       statement.setArray(position, array);
@@ -107,12 +106,12 @@ public final class NamedStatement implements AutoCloseable {
 
   /** Takes the rows of one result of several. */
   @FunctionalInterface
-  public interface ResultReader {
+  interface ResultReader {
     void read(int result, ResultSet rows) throws SQLException;
   }
 
   /** Runs a text of several statements, and hands over the results of its queries in order. */
-  public void run(ResultReader reader) throws SQLException {
+  void run(ResultReader reader) throws SQLException {
     boolean hasRows = statement.execute();
     for (int result = 0; hasRows || statement.getUpdateCount() >= 0; ) {
       if (hasRows) {
@@ -135,7 +134,7 @@ public final class NamedStatement implements AutoCloseable {
   }
 
   /** The key that the last run generated. */
-  public long key() throws SQLException {
+  long key() throws SQLException {
     try (ResultSet row = statement.getGeneratedKeys()) {
       row.next();
       return row.getLong(1);

@@ -49,9 +49,8 @@ public final class SqlText {
   public SqlText(List<String> folders, String prefix) {
     if (!prefix.matches("[A-Za-z][A-Za-z0-9_]{0,29}")) {
       throw new IllegalArgumentException(
-          "Table prefix '"
-              + prefix
-              + "' is not 1 to 30 letters, digits and underscores, with a letter first.");
+          "Table prefix '%s' is not 1 to 30 letters, digits and underscores, with a letter first."
+              .formatted(prefix));
     }
     this.folders = new ArrayList<>(folders);
     this.folders.add(SHARED);
@@ -91,7 +90,7 @@ public final class SqlText {
    * A statement with lists ({@code :names...}), each of so many values; {@link
    * NamedStatement#set(String, List)} sets them.
    */
-  public SqlStatement statement(String name, int size) {
+  SqlStatement statement(String name, int size) {
     return statements.computeIfAbsent(new StatementKey(name, size), this::load);
   }
 
