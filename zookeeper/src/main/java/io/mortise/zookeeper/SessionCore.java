@@ -97,8 +97,7 @@ final class SessionCore implements ZooKeeperConnection.ConnectionListener, Sessi
     return store.profile().display();
   }
 
-  @Override
-  public SessionId id() {
+  SessionId id() {
     return spec.id();
   }
 
