@@ -235,60 +235,57 @@ public final class ServerDatabase implements Database {
   }
 
   private RuntimeException refusal(SQLException e) {
+    String said = String.valueOf(e.getMessage()).replaceFirst("\\.+$", "");
     return switch (dialect.reason(e)) {
       case NO_ENTRY ->
-          new StoreUnfitException(
-              "%s does not let this user in: %s. Check user and password."
-                  .formatted(store, String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")),
-              e);
+          unfit("does not let this user in: " + said + ". Check user and password.", e);
       case NO_RIGHT ->
-          new StoreUnfitException(
-              store
-                  + " does not let this user make or use the tables '"
-                  + text.table("…")
-                  + "'. Grant the right, or make them as another user from "
-                  + text.schemaResource()
-                  + " of the jdbc module and grant SELECT, INSERT, UPDATE and DELETE.",
+          unfit(
+              "does not let this user make or use the tables '%s'. Grant the right, or make them as another user from %s of the jdbc module and grant SELECT, INSERT, UPDATE and DELETE."
+                  .formatted(text.table("…"), text.schemaResource()),
               e);
-      case NO_DATABASE ->
-          new StoreUnfitException(store + " does not exist. Make the database first.", e);
-      case READ_ONLY -> new StoreUnfitException(store + " is read-only. A lock needs to write.", e);
+      case NO_DATABASE -> unfit("does not exist. Make the database first.", e);
+      case READ_ONLY -> unfit("is read-only. A lock needs to write.", e);
       case IN_USE ->
-          new StoreUnavailableException(
-              store
-                  + " is open in another process. Close it there, or use an H2 server or AUTO_SERVER=TRUE.",
+          unavailable(
+              "is open in another process. Close it there, or use an H2 server or AUTO_SERVER=TRUE.",
               e);
       case TOO_MANY_CONNECTIONS ->
-          new StoreUnavailableException(
-              "%s has no connection left. Mortise needs up to three per process: raise the limit, or make a pool smaller."
-                  .formatted(store),
+          unavailable(
+              "has no connection left. Mortise needs up to three per process: raise the limit, or make a pool smaller.",
               e);
       case NO_TLS ->
-          new StoreUnfitException(
-              store
-                  + " cannot be reached with the TLS that the URL asks for: "
-                  + String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")
-                  + ". Turn TLS on at the server, or have the URL ask for what it has.",
+          unfit(
+              "cannot be reached with the TLS that the URL asks for: %s. Turn TLS on at the server, or have the URL ask for what it has."
+                  .formatted(said),
               e);
-      case POOLED -> new StoreUnfitException(store + " " + POOLED, e);
+      case POOLED -> unfit(POOLED, e);
       case OTHER ->
-          e.getMessage() != null && e.getMessage().contains("No suitable driver")
+          said.contains("No suitable driver")
               ? new StoreUnfitException(
                   "There is no driver for %s on the class path. Add %s."
                       .formatted(dialect.product(), dialect.driver()),
                   e)
-              : new StoreUnavailableException(unreached(e), e);
+              : unavailable(unreached(e), e);
     };
   }
 
-  private String unreached(SQLException e) {
+  private StoreUnfitException unfit(String why, SQLException e) {
+    return new StoreUnfitException(store + " " + why, e);
+  }
+
+  private StoreUnavailableException unavailable(String why, SQLException e) {
+    return new StoreUnavailableException(store + " " + why, e);
+  }
+
+  private static String unreached(SQLException e) {
     // Drivers say that they cannot connect; the host is what has to be looked at.
     for (Throwable cause = e; cause != null; cause = cause.getCause()) {
       if (cause instanceof UnknownHostException) {
-        return store + " has an unknown host: " + cause.getMessage() + ". Check its name.";
+        return "has an unknown host: " + cause.getMessage() + ". Check its name.";
       }
     }
-    return store + " cannot be used: " + e.getMessage();
+    return "cannot be used: " + e.getMessage();
   }
 
   private CheckedConnection take() throws SQLException {

@@ -425,7 +425,7 @@ public class LockRepository extends SessionRepository {
 
   /**
    * Does steps on contended locks, in order, each in a transaction of its own: all of them in one
-   * round trip, which a locked row may hold up.
+   * round trip, which a locked row may hold up. Those that cannot be done so stay undone.
    */
   void contended(List<ContendedRequest> contendedRequests) throws SQLException {}
 
@@ -434,11 +434,6 @@ public class LockRepository extends SessionRepository {
    * been committed, if that failed.
    */
   boolean mayBePartlyDone() {
-    return false;
-  }
-
-  /** Whether {@link #contended} does any. */
-  boolean hasContended() {
     return false;
   }
 }

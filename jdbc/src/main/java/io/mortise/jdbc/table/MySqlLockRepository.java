@@ -4,7 +4,6 @@ import io.mortise.LockName;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -87,11 +86,9 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
    * is asked too.
    */
   private static boolean takes(Connection connection, String several) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(several)) {
-      boolean hasRows = statement.execute();
-      while (hasRows || statement.getUpdateCount() >= 0) {
-        hasRows = statement.getMoreResults();
-      }
+    SqlText.SqlStatement text = new SqlText.SqlStatement("takes", several, List.of());
+    try (NamedStatement statement = new NamedStatement(connection, text)) {
+      statement.run((result, rows) -> {});
       return true;
     } catch (SQLException e) {
       if (connection.isClosed()) {
@@ -181,7 +178,9 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
 
   @Override
   void contended(List<ContendedRequest> contendedRequests) throws SQLException {
-    contended(contendedRequests, 1, 0);
+    if (takesSeveral()) {
+      contended(contendedRequests, 1, 0);
+    }
   }
 
   @Override

@@ -76,11 +76,6 @@ final class PostgresLockRepository extends PrefetchingLockRepository {
   }
 
   @Override
-  boolean hasContended() {
-    return mayAsk && super.hasContended();
-  }
-
-  @Override
   @Nullable TokenRange acquireFirst(Request.Acquire request) throws SQLException {
     return makeRows(List.of(new BatchedRequest(request, null, true)))
         .get(request.attempt().encoded());
@@ -97,8 +92,10 @@ final class PostgresLockRepository extends PrefetchingLockRepository {
 
   @Override
   void contended(List<ContendedRequest> contendedRequests) throws SQLException {
-    // The row that is locked, what was done, the notification.
-    contended(contendedRequests, 3, 1);
+    if (mayAsk) {
+      // The row that is locked, what was done, the notification.
+      contended(contendedRequests, 3, 1);
+    }
   }
 
   @Override

@@ -314,13 +314,9 @@ abstract class PrefetchingLockRepository extends LockRepository {
     partlyDone = whether;
   }
 
-  @Override
-  boolean hasContended() {
-    return takesSeveral;
-  }
-
   /**
-   * Does steps on contended locks, in order; at least one.
+   * Does steps on contended locks, in order; at least one, on a connection that takes several
+   * statements in one text.
    *
    * @param results how many each gives
    * @param place of the one that counts

@@ -63,11 +63,6 @@ public final class SingleStatementPath {
     return tokenRange == null ? null : fastReply(request, tokenRange);
   }
 
-  /** Whether there may be another for what {@link #alone} left, see {@link #contended}. */
-  public boolean hasContended() {
-    return repository.hasContended();
-  }
-
   /** See {@link LockRepository#mayBePartlyDone}. */
   public boolean mayBePartlyDone() {
     return repository.mayBePartlyDone();
