@@ -202,14 +202,13 @@ public final class PostgresDialect implements Dialect {
 
   @Override
   public @Nullable NotificationListener listener(
-      String display,
+      ServerDatabase server,
       Ticker ticker,
-      ServerDatabase.ConnectionSource connectionSource,
       Map<SessionId, ? extends NotifiedSession> sessions,
       NotificationListener.NotificationSender notificationSender,
-      Runnable look,
-      Duration maxInFlight) {
+      Runnable look) {
     PostgresDriver driver = PostgresDriver.find();
+    String display = server.profile().display();
     if (pooled != null) {
       log.info("{}: no notifications through a pooler; waiters are woken by polling", display);
       return null;
@@ -218,8 +217,7 @@ public final class PostgresDialect implements Dialect {
           "{}: not the driver that tells notifications; waiters are woken by polling", display);
       return null;
     }
-    return new PostgresListener(
-        driver, display, ticker, connectionSource, sessions, notificationSender, look, maxInFlight);
+    return new PostgresListener(driver, server, ticker, sessions, notificationSender, look);
   }
 
   /** The driver has to tell whether the server itself is at the other end. */

@@ -289,7 +289,7 @@ public final class ServerDatabase implements Database {
   }
 
   private CheckedConnection take() throws SQLException {
-    Connection connection = source.connect();
+    Connection connection = connection();
     ConnectionState before = null;
     try {
       before = borrows ? ConnectionState.of(connection) : null;
@@ -427,14 +427,12 @@ public final class ServerDatabase implements Database {
       Map<SessionId, ? extends NotifiedSession> sessions,
       NotificationListener.NotificationSender notificationSender,
       Runnable look) {
-    return dialect.listener(
-        profile.display(),
-        ticker,
-        source,
-        sessions,
-        notificationSender,
-        look,
-        profile.maxInFlight());
+    return dialect.listener(this, ticker, sessions, notificationSender, look);
+  }
+
+  /** A new connection that nothing was done to. */
+  Connection connection() throws SQLException {
+    return source.connect();
   }
 
   /** Which sessions need no notification by the server; none until this is called. */
