@@ -189,10 +189,8 @@ public final class PostgresDialect implements Dialect {
   }
 
   private static boolean mayAsk(Connection connection) throws SQLException {
-    NamedStatement namedStatement = new NamedStatement(connection, TEXT.statement("may_ask"));
-    try (namedStatement;
-        ResultSet row = namedStatement.query()) {
-      boolean may = row.next() && row.getBoolean(1);
+    try (NamedStatement asking = new NamedStatement(connection, TEXT.statement("may_ask"))) {
+      boolean may = Boolean.TRUE.equals(asking.first(row -> row.getBoolean(1)));
       if (!may) {
         log.info("No right to try advisory locks, so that a waiter that is killed is waited for");
       }

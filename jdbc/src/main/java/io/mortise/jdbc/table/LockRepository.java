@@ -12,7 +12,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -92,9 +91,7 @@ public class LockRepository extends SessionRepository {
    * @param tokens how many were asked for
    */
   @Nullable TokenRange block(NamedStatement acquire, int tokens) throws SQLException {
-    try (ResultSet row = acquire.query()) {
-      return row.next() ? new TokenRange(row.getLong(1), row.getInt(2)) : null;
-    }
+    return acquire.first(row -> new TokenRange(row.getLong(1), row.getInt(2)));
   }
 
   boolean abandonFast(Request.Abandon request, Clock clock) throws SQLException {
@@ -106,9 +103,7 @@ public class LockRepository extends SessionRepository {
   }
 
   @Nullable LockRow lock(String name) throws SQLException {
-    try (ResultSet row = of("lock_select", name).query()) {
-      return row.next() ? LockRow.read(row) : null;
-    }
+    return of("lock_select", name).first(LockRow::read);
   }
 
   void insert(LockRow lock) throws SQLException {
@@ -154,14 +149,7 @@ public class LockRepository extends SessionRepository {
   }
 
   List<LockRow> page(String from, boolean idle, long now, int limit) throws SQLException {
-    List<LockRow> locks = new ArrayList<>();
-    NamedStatement namedStatement = bindPage(of("lock_page"), from, idle ? -1 : now, limit);
-    try (ResultSet row = namedStatement.query()) {
-      while (row.next()) {
-        locks.add(LockRow.read(row));
-      }
-    }
-    return locks;
+    return bindPage(of("lock_page"), from, idle ? -1 : now, limit).all(LockRow::read);
   }
 
   static NamedStatement bindPage(NamedStatement namedStatement, String from, long open, int limit)
@@ -224,19 +212,11 @@ public class LockRepository extends SessionRepository {
   }
 
   @Nullable HoldRow hold(String name, String attempt) throws SQLException {
-    try (ResultSet row = of("hold_select", name).set("attempt", attempt).query()) {
-      return row.next() ? HoldRow.read(row) : null;
-    }
+    return of("hold_select", name).set("attempt", attempt).first(HoldRow::read);
   }
 
   List<HoldRow> holds(String name, int limit) throws SQLException {
-    List<HoldRow> holds = new ArrayList<>();
-    try (ResultSet row = of("hold_window", name).set("row_limit", limit).query()) {
-      while (row.next()) {
-        holds.add(HoldRow.read(row));
-      }
-    }
-    return holds;
+    return of("hold_window", name).set("row_limit", limit).all(HoldRow::read);
   }
 
   void rotate(String name, long upTo, long shift) throws SQLException {
@@ -279,9 +259,7 @@ public class LockRepository extends SessionRepository {
   }
 
   @Nullable WaitRow waiter(String name, String attempt) throws SQLException {
-    try (ResultSet row = of("wait_select", name).set("attempt", attempt).query()) {
-      return row.next() ? WaitRow.read(row) : null;
-    }
+    return of("wait_select", name).set("attempt", attempt).first(WaitRow::read);
   }
 
   /** The front of the queue. */
@@ -291,15 +269,7 @@ public class LockRepository extends SessionRepository {
 
   /** What follows a ticket in the queue. */
   List<WaitRow> heads(String name, long after, int limit) throws SQLException {
-    List<WaitRow> heads = new ArrayList<>();
-    NamedStatement namedStatement =
-        of("wait_heads", name).set("after", after).set("row_limit", limit);
-    try (ResultSet row = namedStatement.query()) {
-      while (row.next()) {
-        heads.add(WaitRow.read(row));
-      }
-    }
-    return heads;
+    return of("wait_heads", name).set("after", after).set("row_limit", limit).all(WaitRow::read);
   }
 
   /**
@@ -326,12 +296,13 @@ public class LockRepository extends SessionRepository {
 
   /** When the first session ends of those that wait before a ticket and still live. */
   long soonestEnd(String name, long ticket, int limit, long now) throws SQLException {
-    NamedStatement namedStatement =
-        of("wait_ends", name).set("ticket", ticket).set("now_us", now).set("row_limit", limit);
-    try (ResultSet row = namedStatement.query()) {
-      long soonest = row.next() ? row.getLong(1) : 0;
-      return soonest == 0 ? LockRecord.NEVER : soonest;
-    }
+    Long soonest =
+        of("wait_ends", name)
+            .set("ticket", ticket)
+            .set("now_us", now)
+            .set("row_limit", limit)
+            .first(row -> row.getLong(1));
+    return soonest == null || soonest == 0 ? LockRecord.NEVER : soonest;
   }
 
   void insert(String name, WaitRow waiter) throws SQLException {

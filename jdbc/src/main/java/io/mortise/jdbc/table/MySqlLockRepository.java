@@ -144,16 +144,9 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
   @Override
   boolean lockConnection(String name) throws SQLException {
     if (isOneOfSeveral == null) {
-      try (ResultSet row = of("several_primaries").query()) {
-        isOneOfSeveral = row.next();
-      }
+      isOneOfSeveral = of("several_primaries").first(row -> true) != null;
     }
-    if (isOneOfSeveral) {
-      return false;
-    }
-    try (ResultSet row = of("connection_lock").set("connection", name).query()) {
-      return row.next() && row.getInt(1) == 1;
-    }
+    return !isOneOfSeveral && of("connection_lock").set("connection", name).isOne();
   }
 
   @Override

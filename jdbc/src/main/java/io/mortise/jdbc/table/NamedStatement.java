@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -131,6 +132,35 @@ public final class NamedStatement implements AutoCloseable {
   /** Runs it; on SQLite the statement ends only when the result is closed. */
   public ResultSet query() throws SQLException {
     return statement.executeQuery();
+  }
+
+  /** Makes a value of a row. */
+  @FunctionalInterface
+  public interface RowReader<T> {
+    T read(ResultSet row) throws SQLException;
+  }
+
+  /** Runs it; its first row, or null if it has none. */
+  public <T> @Nullable T first(RowReader<T> reader) throws SQLException {
+    try (ResultSet row = query()) {
+      return row.next() ? reader.read(row) : null;
+    }
+  }
+
+  /** Runs it; whether it has a row, and that says 1. */
+  boolean isOne() throws SQLException {
+    return Boolean.TRUE.equals(first(row -> row.getInt(1) == 1));
+  }
+
+  /** Runs it; all its rows. */
+  public <T> List<T> all(RowReader<T> reader) throws SQLException {
+    List<T> all = new ArrayList<>();
+    try (ResultSet row = query()) {
+      while (row.next()) {
+        all.add(reader.read(row));
+      }
+    }
+    return all;
   }
 
   /** The key that the last run generated. */

@@ -61,13 +61,8 @@ final class PostgresLockRepository extends PrefetchingLockRepository {
   /** Never through a pooler, known or not: a lock of its connection says nothing of ours. */
   @Override
   boolean lockConnection(String name) throws SQLException {
-    if (backend == 0) {
-      return false;
-    }
-    try (ResultSet row =
-        of("connection_lock").set("connection", name).set("backend", backend).query()) {
-      return row.next() && row.getInt(1) == 1;
-    }
+    return backend != 0
+        && of("connection_lock").set("connection", name).set("backend", backend).isOne();
   }
 
   @Override

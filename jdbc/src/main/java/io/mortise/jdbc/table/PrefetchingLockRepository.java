@@ -8,13 +8,13 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -114,10 +114,7 @@ abstract class PrefetchingLockRepository extends LockRepository {
     } else if (began != 0) {
       return began;
     }
-    try (ResultSet row = of("now").query()) {
-      row.next();
-      return row.getLong(1);
-    }
+    return Objects.requireNonNull(of("now").first(row -> row.getLong(1)));
   }
 
   /** Reads what a step may ask for. */
@@ -296,10 +293,12 @@ abstract class PrefetchingLockRepository extends LockRepository {
     List<Renewal.NumberedNotification> notifications = new ArrayList<>();
     statementBatch.send(
         (result, row) -> {
-          if (result == 1) {
-            notifications.addAll(items(row));
-          } else if (row.next()) {
-            clock.add(row.getLong(1));
+          while (row.next()) {
+            if (result == 1) {
+              notifications.add(item(row));
+            } else {
+              clock.add(row.getLong(1));
+            }
           }
         });
     return clock.isEmpty() ? null : new RenewalResult(clock.get(0), notifications);

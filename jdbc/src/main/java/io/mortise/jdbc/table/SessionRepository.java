@@ -8,7 +8,6 @@ import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -82,9 +81,7 @@ public abstract class SessionRepository extends StatementCache {
   }
 
   public @Nullable SessionRow session(String id) throws SQLException {
-    try (ResultSet row = of("session_select").set("session", id).query()) {
-      return row.next() ? SessionRow.read(row) : null;
-    }
+    return of("session_select").set("session", id).first(SessionRow::read);
   }
 
   /** Those of some sessions that there are, by their ids. */
@@ -283,21 +280,14 @@ public abstract class SessionRepository extends StatementCache {
 
   private static List<Renewal.NumberedNotification> items(NamedStatement namedStatement)
       throws SQLException {
-    try (ResultSet row = namedStatement.query()) {
-      return items(row);
-    }
+    return namedStatement.all(SessionRepository::item);
   }
 
-  static List<Renewal.NumberedNotification> items(ResultSet row) throws SQLException {
-    List<Renewal.NumberedNotification> numberedNotifications = new ArrayList<>();
-    while (row.next()) {
-      numberedNotifications.add(
-          new Renewal.NumberedNotification(row.getLong("id"), notifications(row)));
-    }
-    return numberedNotifications;
+  static Renewal.NumberedNotification item(ResultSet row) throws SQLException {
+    return new Renewal.NumberedNotification(row.getLong("id"), notification(row));
   }
 
-  private static SessionNotification notifications(ResultSet row) throws SQLException {
+  private static SessionNotification notification(ResultSet row) throws SQLException {
     LockName name = LockName.of(row.getString("name"));
     AttemptId attempt = AttemptId.parse(row.getString("attempt"));
     return switch (row.getString("kind")) {
@@ -374,9 +364,7 @@ public abstract class SessionRepository extends StatementCache {
 
   /** Wakes a process, where the server can. */
   public void notify(String channel, String payload) throws SQLException {
-    try (ResultSet row = of("notify").set("channel", channel).set("payload", payload).query()) {
-      row.next();
-    }
+    of("notify").set("channel", channel).set("payload", payload).query().close();
   }
 
   int forgetOrphans(int limit) throws SQLException {
@@ -404,8 +392,7 @@ public abstract class SessionRepository extends StatementCache {
 
   /** The latest moment at which any lock was used; 0 if there is none. */
   public long latest() throws SQLException {
-    try (ResultSet row = of("lock_latest").query()) {
-      return row.next() ? row.getLong(1) : 0;
-    }
+    Long latest = of("lock_latest").first(row -> row.getLong(1));
+    return latest == null ? 0 : latest;
   }
 }

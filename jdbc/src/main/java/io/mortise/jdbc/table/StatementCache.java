@@ -1,9 +1,7 @@
 package io.mortise.jdbc.table;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -73,12 +71,6 @@ abstract class StatementCache {
   }
 
   static List<String> strings(NamedStatement namedStatement) throws SQLException {
-    List<String> strings = new ArrayList<>();
-    try (ResultSet row = namedStatement.query()) {
-      while (row.next()) {
-        strings.add(row.getString(1));
-      }
-    }
-    return strings;
+    return namedStatement.all(row -> row.getString(1));
   }
 }
