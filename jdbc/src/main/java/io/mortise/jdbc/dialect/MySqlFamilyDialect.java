@@ -174,9 +174,14 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
   }
 
   private Map<String, String> variables(Connection connection) throws SQLException {
+    return variables(connection, text().statement("server"));
+  }
+
+  /** What a statement tells of the server's settings: names in lower case, and values. */
+  static Map<String, String> variables(Connection connection, SqlText.SqlStatement asking)
+      throws SQLException {
     Map<String, String> variables = new HashMap<>();
-    try (NamedStatement namedStatement =
-            new NamedStatement(connection, text().statement("server"));
+    try (NamedStatement namedStatement = new NamedStatement(connection, asking);
         ResultSet row = namedStatement.query()) {
       while (row.next()) {
         variables.put(row.getString(1).toLowerCase(Locale.ROOT), row.getString(2));

@@ -123,7 +123,7 @@ public final class ServerDatabase implements Database {
       return this;
     } catch (SQLException | RuntimeException e) {
       RuntimeException refusal =
-          e instanceof SQLException namedStatement ? refusal(namedStatement) : (RuntimeException) e;
+          e instanceof SQLException failed ? refusal(failed) : (RuntimeException) e;
       if (checkedConnection != null) {
         try {
           giveBack(checkedConnection);

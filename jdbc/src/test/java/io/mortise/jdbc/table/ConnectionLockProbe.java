@@ -38,8 +38,8 @@ public final class ConnectionLockProbe {
     String holder =
         isPostgres
             ? "SELECT pid FROM pg_locks, (SELECT hashtextextended(?, 0) AS k) h WHERE locktype ="
-                  + " 'advisory' AND granted AND (CAST(classid AS bigint) << 32 | CAST(objid AS"
-                  + " bigint)) = h.k"
+                + " 'advisory' AND granted AND (CAST(classid AS bigint) << 32 | CAST(objid AS"
+                + " bigint)) = h.k"
             : "SELECT IS_USED_LOCK(?)";
     try (PreparedStatement find = by.prepareStatement(holder);
         Statement kill = by.createStatement()) {
