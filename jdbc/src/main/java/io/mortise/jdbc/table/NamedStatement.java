@@ -153,7 +153,7 @@ public final class NamedStatement implements AutoCloseable {
   }
 
   /** Runs it; all its rows. */
-  public <T> List<T> all(RowReader<T> reader) throws SQLException {
+  <T> List<T> all(RowReader<T> reader) throws SQLException {
     List<T> all = new ArrayList<>();
     try (ResultSet row = query()) {
       while (row.next()) {
