@@ -38,7 +38,7 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
 
   private final SqlText.MultiStatementFormat multiStatementFormat;
   private final boolean returning;
-  private @Nullable Boolean isOneOfSeveral;
+  private @Nullable Boolean hasConnectionLocks;
 
   /**
    * @param takesSeveral whether the connection takes several statements in one text
@@ -140,13 +140,23 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
     return acquire.update() == 0 ? null : new TokenRange(acquire.key(), tokens);
   }
 
-  /** Servers that are written to beside others have such locks each for itself. */
+  /**
+   * Servers that are written to beside others have such locks each for itself, and behind a proxy
+   * another server or connection may have them: nobody could find them there.
+   */
   @Override
   boolean lockConnection(String name) throws SQLException {
-    if (isOneOfSeveral == null) {
-      isOneOfSeveral = of("several_primaries").first(row -> true) != null;
+    if (hasConnectionLocks == null) {
+      hasConnectionLocks = of("several_primaries").first(row -> true) == null;
     }
-    return !isOneOfSeveral && of("connection_lock").set("connection", name).isOne();
+    if (!hasConnectionLocks || !of("connection_lock").set("connection", name).isOne()) {
+      return false;
+    }
+    hasConnectionLocks = of("connection_confirm").set("connection", name).isOne();
+    if (!hasConnectionLocks) {
+      unlockConnection(name);
+    }
+    return hasConnectionLocks;
   }
 
   @Override
