@@ -67,6 +67,11 @@ class ArchitectureTest {
   }
 
   @Test
+  void givenPackagesThatNoModuleExports_thenTheirMembersAreClosed() {
+    HiddenMembers.CLOSED.check(ALL);
+  }
+
+  @Test
   void givenCoreAndStores_thenTheyReadTheClockThatTheyWereGiven() {
     Rules.CLOCKS_ARE_INJECTED.check(ALL);
   }

@@ -47,7 +47,7 @@ final class Rules {
           CURATOR,
           "io.mortise.quorum");
 
-  private static final String[] TOOLS = {
+  static final String[] TOOLS = {
     "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench..", "io.mortise.spring.."
   };
 
@@ -63,7 +63,7 @@ final class Rules {
    * What tools and adapters may see: the packages that modules export to everybody, and those of
    * tools.
    */
-  private static final Set<String> PUBLIC =
+  static final Set<String> PUBLIC =
       Set.of(
           "io.mortise",
           "io.mortise.admin",

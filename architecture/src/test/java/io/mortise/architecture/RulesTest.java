@@ -15,6 +15,7 @@ import io.mortise.jdbc.SeesAnotherStore;
 import io.mortise.micrometer.MetersTheEngine;
 import io.mortise.quorum.ChoosesTheClock;
 import io.mortise.quorum.ReadsTheClock;
+import io.mortise.quorum.hidden.OpenForNobody;
 import org.junit.jupiter.api.Test;
 
 /** Each rule notices a class that breaks it, and says what to do. */
@@ -62,6 +63,11 @@ class RulesTest {
         "after its store",
         io.mortise.quorum.LockClient.class,
         io.mortise.LockClient.class);
+  }
+
+  @Test
+  void givenPublicMemberThatNobodyUses_thenItIsNoticed() {
+    assertNoticed(HiddenMembers.CLOSED, "leave out 'public'", OpenForNobody.class);
   }
 
   @Test

@@ -14,6 +14,7 @@ import io.mortise.jdbc.notify.FileNotifier;
 import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotificationPoller;
 import io.mortise.jdbc.table.Database;
+import io.mortise.jdbc.table.JdbcInspector;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.SessionRepository;
 import io.mortise.jdbc.table.StoreConnection;
@@ -139,9 +140,8 @@ final class JdbcLockStore implements LockStore {
               .join();
       if (agreed && !strictly) {
         throw new StoreUnfitException(
-            "The tables are used with strict expiry (store="
-                + profile.display()
-                + "). Add strict-expiry=true, as all others have.");
+            "The tables are used with strict expiry (store=%s). Add strict-expiry=true, as all others have."
+                .formatted(profile.display()));
       }
     } catch (RuntimeException e) {
       close();
@@ -224,24 +224,21 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-    LockRepository.PrefetchTarget prefetchTarget = new LockRepository.PrefetchTarget(name, attempt);
-    StoreTask.TransactionStep<Reply.Ended> step =
-        storeConnection -> storeConnection.locks.evict(name, attempt, how, storeConnection.now());
-    if (strict) {
-      return submit(requests, new StoreTask.ValueTask<>(prefetchTarget, step));
-    }
     // Judged first, in a step of its own: what the eviction reads of the session may be stale.
-    return judge(attempt.session())
-        .thenCompose(verdict -> submit(requests, new StoreTask.ValueTask<>(prefetchTarget, step)));
+    return (strict ? CompletableFuture.completedFuture(true) : judge(attempt.session()))
+        .thenCompose(
+            judged ->
+                onLock(
+                    name,
+                    attempt,
+                    storeConnection ->
+                        storeConnection.locks.evict(name, attempt, how, storeConnection.now())));
   }
 
   @Override
   public CompletionStage<Boolean> reopen(LockName name) {
-    return submit(
-        requests,
-        new StoreTask.ValueTask<>(
-            new LockRepository.PrefetchTarget(name, null),
-            storeConnection -> storeConnection.locks.reopen(name, storeConnection.now())));
+    return onLock(
+        name, null, storeConnection -> storeConnection.locks.reopen(name, storeConnection.now()));
   }
 
   @Override
@@ -268,17 +265,16 @@ final class JdbcLockStore implements LockStore {
   /** Each in a step of its own, so that it keeps nobody else waiting. */
   private CompletionStage<Integer> sweepOneByOne(List<String> names) {
     CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
-    for (String name : names) {
+    for (String swept : names) {
+      LockName name = LockName.of(swept);
       sum =
           sum.thenCompose(
               before ->
-                  submit(
-                          requests,
-                          new StoreTask.ValueTask<>(
-                              new LockRepository.PrefetchTarget(LockName.of(name), null),
-                              storeConnection ->
-                                  storeConnection.locks.sweep(
-                                      LockName.of(name), storeConnection.now())))
+                  this.<Integer>onLock(
+                          name,
+                          null,
+                          storeConnection ->
+                              storeConnection.locks.sweep(name, storeConnection.now()))
                       .thenApply(removed -> before + removed));
     }
     return sum;
@@ -299,10 +295,11 @@ final class JdbcLockStore implements LockStore {
 
   /** Grants a lock to those that wait for it, if it is free. */
   void serve(LockName name) {
-    submit(
-        new StoreTask.ValueTask<>(
-            new LockRepository.PrefetchTarget(name, null),
-            storeConnection -> storeConnection.locks.serve(name, storeConnection.now())));
+    var unused =
+        onLock(
+            name,
+            null,
+            storeConnection -> storeConnection.locks.serve(name, storeConnection.now()));
   }
 
   @Override
@@ -406,6 +403,14 @@ final class JdbcLockStore implements LockStore {
       session.serveIfPassedOver();
     }
     return found;
+  }
+
+  /** Does a step on one lock, which may ask about an attempt. */
+  private <T> CompletableFuture<T> onLock(
+      LockName name, @Nullable AttemptId attempt, StoreTask.TransactionStep<T> step) {
+    return submit(
+        requests,
+        new StoreTask.ValueTask<>(new LockRepository.PrefetchTarget(name, attempt), step));
   }
 
   private static <T> CompletableFuture<T> call(

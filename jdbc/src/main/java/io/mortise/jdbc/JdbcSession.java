@@ -371,7 +371,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
           reply = storeConnection.fast.alone(request, storeConnection::now);
         }
       }
-      if (reply == null && !wasGuessed && isGuessed() && storeConnection.fast.hasContended()) {
+      if (reply == null && !wasGuessed && isGuessed()) {
         take(storeConnection.fast.contended(List.of(request)).get(0));
       }
       wasGuessed = false;

@@ -102,11 +102,9 @@ public final class JdbcStore {
         }
       }
       throw new StoreUnfitException(
-          "The data source leads to a database of product '"
-              + name
-              + "'. Known: "
-              + String.join(", ", DIALECTS.stream().map(Dialect::product).toList())
-              + ". For SQLite give its URL.");
+          "The data source leads to a database of product '%s'. Known: %s. For SQLite give its URL."
+              .formatted(
+                  name, String.join(", ", DIALECTS.stream().map(Dialect::product).toList())));
     } catch (SQLException e) {
       String message = "The data source gives no connection: " + e.getMessage();
       boolean unfit =
@@ -136,11 +134,8 @@ public final class JdbcStore {
       }
     }
     throw new IllegalArgumentException(
-        "No database store has the scheme of '"
-            + url
-            + "'. Known: "
-            + String.join(", ", schemes())
-            + ".");
+        "No database store has the scheme of '%s'. Known: %s."
+            .formatted(url, String.join(", ", schemes())));
   }
 
   private static LockStore sqlite(StoreUrl url) {
@@ -212,13 +207,8 @@ public final class JdbcStore {
     Duration least = dialect.leastInFlight();
     if (bound.compareTo(least) < 0 || bound.toMinutes() > 10) {
       throw new IllegalArgumentException(
-          "Parameter '"
-              + IN_FLIGHT_LIMIT
-              + "' of store URL '"
-              + url
-              + "' is not within "
-              + DurationText.formatExact(least)
-              + " and 10m.");
+          "Parameter '%s' of store URL '%s' is not within %s and 10m."
+              .formatted(IN_FLIGHT_LIMIT, url, DurationText.formatExact(least)));
     }
     return bound;
   }
@@ -239,9 +229,8 @@ public final class JdbcStore {
         || namespace.length() > 100
         || namespace.chars().anyMatch(Character::isISOControl)) {
       throw new IllegalArgumentException(
-          "Parameter 'namespace' of store URL '"
-              + url
-              + "' is not 1 to 100 characters without control characters.");
+          "Parameter 'namespace' of store URL '%s' is not 1 to 100 characters without control characters."
+              .formatted(url));
     }
     return namespace;
   }

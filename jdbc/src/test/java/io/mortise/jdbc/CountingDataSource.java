@@ -12,19 +12,19 @@ import javax.sql.DataSource;
  * Counts the statements that are run over the connections of a data source, except the reading of
  * news, which happens again and again by itself.
  */
-final class CountingDataSource {
+public final class CountingDataSource {
   private final AtomicLong count = new AtomicLong();
   private final DataSource source;
 
-  CountingDataSource(DataSource source) {
+  public CountingDataSource(DataSource source) {
     this.source = counted(DataSource.class, source);
   }
 
-  DataSource source() {
+  public DataSource source() {
     return source;
   }
 
-  long count() {
+  public long count() {
     return count.get();
   }
 

@@ -19,108 +19,108 @@ import org.postgresql.ds.PGSimpleDataSource;
  * The databases that have servers; each starts one that a test may treat as it likes. Where there
  * is no such server the test is skipped, or on CI fails.
  */
-enum DatabaseProduct {
+public enum DatabaseProduct {
   POSTGRESQL {
     @Override
-    DataSource source(String url) {
+    public DataSource source(String url) {
       PGSimpleDataSource source = new PGSimpleDataSource();
       source.setUrl(url);
       return source;
     }
 
     @Override
-    LocalServer start(String... arguments) {
+    public LocalServer start(String... arguments) {
       return PostgresServers.V18.start(arguments);
     }
 
     @Override
-    LocalServer start(LossyDisk disk, String... arguments) {
+    public LocalServer start(LossyDisk disk, String... arguments) {
       return PostgresServer.start(
           PostgresServers.V18.binaries(), disk, Optional.empty(), arguments);
     }
 
     @Override
-    LocalServer start(FakeClock clock) {
+    public LocalServer start(FakeClock clock) {
       return PostgresServers.V18.start(clock);
     }
   },
   MYSQL {
     @Override
-    DataSource source(String url) throws SQLException {
+    public DataSource source(String url) throws SQLException {
       MysqlDataSource source = new MysqlDataSource();
       source.setUrl(url);
       return source;
     }
 
     @Override
-    LocalServer start(String... arguments) {
+    public LocalServer start(String... arguments) {
       return MySqlServer.start(MySqlServers.MYSQL.program(), arguments);
     }
 
     @Override
-    LocalServer start(LossyDisk disk, String... arguments) {
+    public LocalServer start(LossyDisk disk, String... arguments) {
       return MySqlServer.start(MySqlServers.MYSQL.program(), disk, arguments);
     }
 
     @Override
-    LocalServer start(FakeClock clock) {
+    public LocalServer start(FakeClock clock) {
       return MySqlServer.start(MySqlServers.MYSQL.program(), clock, "--disable-log-bin");
     }
   },
   MARIADB {
     @Override
-    DataSource source(String url) throws SQLException {
+    public DataSource source(String url) throws SQLException {
       return new MariaDbDataSource(url);
     }
 
     @Override
-    LocalServer start(String... arguments) {
+    public LocalServer start(String... arguments) {
       return MariaDbServer.start(MySqlServers.MARIADB.program(), arguments);
     }
 
     @Override
-    LocalServer start(LossyDisk disk, String... arguments) {
+    public LocalServer start(LossyDisk disk, String... arguments) {
       return MariaDbServer.start(MySqlServers.MARIADB.program(), disk, arguments);
     }
 
     @Override
-    LocalServer start(FakeClock clock) {
+    public LocalServer start(FakeClock clock) {
       return MariaDbServer.start(MySqlServers.MARIADB.program(), clock);
     }
   },
   H2 {
     @Override
-    DataSource source(String url) {
+    public DataSource source(String url) {
       JdbcDataSource source = new JdbcDataSource();
       source.setURL(url);
       return source;
     }
 
     @Override
-    LocalServer start(String... none) {
+    public LocalServer start(String... none) {
       return H2Server.start();
     }
 
     @Override
-    LocalServer start(LossyDisk disk, String... none) {
+    public LocalServer start(LossyDisk disk, String... none) {
       return H2Server.start(disk);
     }
 
     @Override
-    LocalServer start(FakeClock clock) {
+    public LocalServer start(FakeClock clock) {
       return H2Server.start(clock);
     }
   };
 
   /** New connections to one, as an application has them. */
-  abstract DataSource source(String url) throws SQLException;
+  public abstract DataSource source(String url) throws SQLException;
 
   /** Starts one with these on its command line. */
-  abstract LocalServer start(String... arguments);
+  public abstract LocalServer start(String... arguments);
 
   /** The same, with its data on a disk that is closed after it. */
-  abstract LocalServer start(LossyDisk disk, String... arguments);
+  public abstract LocalServer start(LossyDisk disk, String... arguments);
 
   /** Starts one that sees a clock, which is closed after it. */
-  abstract LocalServer start(FakeClock clock);
+  public abstract LocalServer start(FakeClock clock);
 }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.admin.LockParticipant;
+import io.mortise.jdbc.table.ConnectionLockProbe;
+import io.mortise.jdbc.table.Database;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import io.mortise.testkit.BoundedWait;

@@ -2,6 +2,7 @@ package io.mortise.jdbc;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.jdbc.dialect.EmbeddedClockTest;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -37,7 +38,7 @@ public final class LockProcess implements AutoCloseable {
    *
    * @param prefix what stands before the command, to change what it sees of its host
    */
-  static LockProcess start(
+  public static LockProcess start(
       List<String> prefix, String what, String url, Duration ttl, String... more) {
     List<String> command = new ArrayList<>(prefix);
     command.addAll(
@@ -70,13 +71,13 @@ public final class LockProcess implements AutoCloseable {
     return line;
   }
 
-  void go() throws IOException {
+  public void go() throws IOException {
     process.getOutputStream().write('g');
     process.getOutputStream().flush();
   }
 
   /** Stops it from running. */
-  void pause() {
+  public void pause() {
     try {
       new ProcessBuilder("kill", "-STOP", Long.toString(process.pid())).start().waitFor();
     } catch (IOException | InterruptedException e) {
@@ -88,7 +89,7 @@ public final class LockProcess implements AutoCloseable {
     process.destroyForcibly().onExit().join();
   }
 
-  int await() throws InterruptedException {
+  public int await() throws InterruptedException {
     if (!process.waitFor(100, TimeUnit.SECONDS)) {
       process.destroyForcibly();
       throw new AssertionError("the child did not end");
@@ -96,7 +97,7 @@ public final class LockProcess implements AutoCloseable {
     return process.exitValue();
   }
 
-  Duration cpu() {
+  public Duration cpu() {
     return process.info().totalCpuDuration().orElse(Duration.ZERO);
   }
 
@@ -149,7 +150,7 @@ public final class LockProcess implements AutoCloseable {
     }
   }
 
-  static void increment(Path file) throws IOException {
+  public static void increment(Path file) throws IOException {
     long count = Long.parseLong(Files.readString(file).strip());
     Files.writeString(file, Long.toString(count + 1));
   }

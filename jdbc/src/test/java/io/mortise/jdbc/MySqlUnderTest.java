@@ -1,5 +1,6 @@
 package io.mortise.jdbc;
 
+import io.mortise.jdbc.table.ConnectionLockProbe;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.mortise.jdbc.dialect.Dialect;
 import io.mortise.jdbc.dialect.MariaDbDialect;
 import io.mortise.jdbc.dialect.MySqlDialect;
-import io.mortise.jdbc.dialect.MySqlFamilyDialect;
 import io.mortise.spi.StoreUrl;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -77,7 +76,7 @@ class PasswordRedactorTest {
     refusesToSendFiles(new MySqlDialect(), MySqlServers.MYSQL);
   }
 
-  private static void refusesToSendFiles(MySqlFamilyDialect dialect, MySqlServers servers)
+  private static void refusesToSendFiles(Dialect dialect, MySqlServers servers)
       throws SQLException {
     StoreUrl url = StoreUrl.parse(servers.url());
     Dialect.ConnectionTarget connectionTarget = dialect.target(url, Duration.ofSeconds(5));

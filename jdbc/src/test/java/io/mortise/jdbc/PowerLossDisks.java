@@ -16,7 +16,7 @@ public final class PowerLossDisks {
   }
 
   /** One; skips the test where there is none, which happens to who is not root. */
-  static LossyDisk lossy() {
+  public static LossyDisk lossy() {
     Optional<LossyDisk> disk = LossyDisk.mount();
     Assumptions.assumeTrue(
         disk.isPresent(), "SKIPPED: a power cut needs root that may mount a file system.");

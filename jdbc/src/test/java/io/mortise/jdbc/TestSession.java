@@ -28,7 +28,7 @@ import java.util.concurrent.TimeoutException;
 public final class TestSession {
   public static final Terms NO_TERMS = Terms.NONE;
 
-  final StoreSession session;
+  public final StoreSession session;
   public final LinkedBlockingQueue<SessionNotification> hints = new LinkedBlockingQueue<>();
   private long beat;
   private long attempts;
@@ -37,12 +37,12 @@ public final class TestSession {
     this(store, SessionId.random(new Random(System.nanoTime())), ttl);
   }
 
-  TestSession(LockStore store, SessionId id, Duration ttl) {
+  public TestSession(LockStore store, SessionId id, Duration ttl) {
     session = store.open(new SessionSpec(id, ttl, new ClientLabel("host", 1, "test")), hints::add);
     assertThat(renew()).isInstanceOf(Renewal.Renewed.class);
   }
 
-  SessionId id() {
+  public SessionId id() {
     return session.id();
   }
 
@@ -59,7 +59,7 @@ public final class TestSession {
     return renewal;
   }
 
-  List<SessionNotification> notifications() {
+  public List<SessionNotification> notifications() {
     Renewal.Renewed renewed = (Renewal.Renewed) renew();
     renew(
         renewed.notifications().stream()
@@ -74,7 +74,7 @@ public final class TestSession {
     return acquire(name, attempt, Mode.EXCLUSIVE, true);
   }
 
-  Reply acquire(String name, AttemptId attempt, Mode mode, boolean queue) {
+  public Reply acquire(String name, AttemptId attempt, Mode mode, boolean queue) {
     return submit(request(name, attempt, mode, queue, NO_TERMS, null));
   }
 
@@ -93,7 +93,7 @@ public final class TestSession {
     return (Reply.Ended) submit(new Request.Abandon(LockName.of(name), attempt));
   }
 
-  Reply submit(Request request) {
+  public Reply submit(Request request) {
     CompletableFuture<Reply> reply = new CompletableFuture<>();
     session.submit(request, reply::complete);
     return get(reply);

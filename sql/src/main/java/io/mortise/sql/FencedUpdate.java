@@ -5,7 +5,6 @@ import io.mortise.Lease;
 import io.mortise.StaleTokenException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
@@ -121,41 +120,30 @@ public final class FencedUpdate {
     Map<String, String> parts = new HashMap<>(row.parts());
     parts.put("token", tokenColumn);
     parts.put("holder", holderColumn);
-    try (PreparedStatement update =
-        connection.prepareStatement(files.statement("fenced_update", parts))) {
-      new PositionalBinder(update)
-          .addAll(row.set.values())
-          .add(token.value())
-          .add(token.holder())
-          .addAll(row.where.values())
-          .add(token.value())
-          .add(token.value())
-          .add(token.holder());
-      int rows = update.executeUpdate();
-      row.checkOne(rows);
-      return rows == 1 || isThere(connection, files, parts, token);
-    }
+    int rows =
+        files
+            .statement(connection, "fenced_update", parts)
+            .addAll(row.set.values())
+            .add(token.value(), token.holder())
+            .addAll(row.where.values())
+            .add(token.value(), token.value(), token.holder())
+            .update();
+    row.checkOne(rows);
+    return rows == 1 || isThere(connection, files, parts, token);
   }
 
   private boolean isThere(
       Connection connection, SqlFiles files, Map<String, String> parts, FencingToken token)
       throws SQLException {
-    try (PreparedStatement read =
-        connection.prepareStatement(files.statement("fenced_read", parts))) {
-      new PositionalBinder(read).addAll(row.where.values());
-      try (ResultSet found = read.executeQuery()) {
-        if (!found.next()) {
-          return false;
-        }
-        long seen = found.getLong(1);
-        String holder = String.valueOf(found.getString(2));
-        // MySQL may count changed rows only: then zero of ours means that all was as it should be.
-        if (seen == token.value() && holder.equals(token.holder())) {
-          return true;
-        }
-        throw new StaleTokenException(row.toString(), token, seen, holder);
-      }
+    SeenToken seen =
+        files
+            .statement(connection, "fenced_read", parts)
+            .addAll(row.where.values())
+            .first(SeenToken::read);
+    if (seen != null) {
+      seen.refuseUnless(token, row.toString());
     }
+    return seen != null;
   }
 
   /**

@@ -37,9 +37,8 @@ enum HelperDialect {
       }
     }
     throw new UnsupportedByStoreException(
-        "The SQL helpers do not know the database '"
-            + name
-            + "'. Known: PostgreSQL, MySQL, MariaDB, H2, SQLite.");
+        "The SQL helpers do not know the database '%s'. Known: PostgreSQL, MySQL, MariaDB, H2, SQLite."
+            .formatted(name));
   }
 
   String folder() {

@@ -2,8 +2,6 @@ package io.mortise.sql;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLTransactionRollbackException;
 import java.util.Collections;
@@ -84,20 +82,14 @@ final class HelperRowCreator {
 
   /** Whether this connection sees the row, as far as its transaction sees anything new. */
   boolean exists(Connection connection, String table, String name) throws SQLException {
-    String sql = files.statement("row_find", Map.of("table", files.prefix() + table));
-    try (PreparedStatement find = connection.prepareStatement(sql)) {
-      find.setBytes(1, bytes(name));
-      try (ResultSet row = find.executeQuery()) {
-        return row.next();
-      }
-    }
+    return files
+        .statement(connection, "row_find", Map.of("table", files.prefix() + table))
+        .add(bytes(name))
+        .hasRow();
   }
 
   private void insert(Connection connection, String table, String name) throws SQLException {
-    try (PreparedStatement make = connection.prepareStatement(files.statement(table + "_make"))) {
-      make.setBytes(1, bytes(name));
-      make.executeUpdate();
-    }
+    files.statement(connection, table + "_make").add(bytes(name)).update();
   }
 
   private SQLException placeLocked(String table, String name, SQLException cause) {

@@ -1,7 +1,6 @@
 package io.mortise.sql;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -71,19 +70,12 @@ public final class InsertOnce {
           "No value was given for table '" + table + "'. Call value(column, value).");
     }
     SqlFiles files = SqlFiles.of(connection);
-    String sql =
-        files.statement(
-            "insert_once",
-            Map.of(
-                "table",
-                table,
-                "columns",
-                String.join(", ", values.keySet()),
-                "values",
-                String.join(", ", Collections.nCopies(values.size(), "?"))));
-    try (PreparedStatement insert = connection.prepareStatement(sql)) {
-      new PositionalBinder(insert).addAll(values.values());
-      return insert.executeUpdate() == 1;
+    String marks = String.join(", ", Collections.nCopies(values.size(), "?"));
+    Map<String, String> parts =
+        Map.of("table", table, "columns", String.join(", ", values.keySet()), "values", marks);
+    try {
+      return files.statement(connection, "insert_once", parts).addAll(values.values()).update()
+          == 1;
     } catch (SQLException e) {
       if (files.dialect().isDuplicate(e)) {
         return false;

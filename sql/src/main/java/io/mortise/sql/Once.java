@@ -8,7 +8,6 @@ import io.mortise.LockName;
 import io.mortise.StaleTokenException;
 import io.mortise.spi.time.DurationText;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -95,7 +94,13 @@ public final class Once {
   }
 
   /** What the row says. */
-  private record StoredOutcome(boolean done, Outcome kept, long token, String holder) {
+  private record StoredOutcome(boolean done, Outcome kept, SeenToken seen) {
+    static StoredOutcome read(ResultSet row) throws SQLException {
+      byte[] result = Objects.requireNonNullElseGet(row.getBytes(2), () -> new byte[0]);
+      SeenToken seen = new SeenToken(row.getLong(3), String.valueOf(row.getString(4)));
+      return new StoredOutcome(row.getInt(1) == 1, new Outcome(result, false), seen);
+    }
+
     Optional<Outcome> outcome() {
       return done ? Optional.of(kept) : Optional.empty();
     }
@@ -110,9 +115,8 @@ public final class Once {
   public Once expiringAfter(Duration time) {
     if (time.toMillis() < 1 || time.toDays() > 3650) {
       throw new IllegalArgumentException(
-          "The time "
-              + DurationText.formatExact(time)
-              + " for which something counts as done is not within 1ms and 10 years.");
+          "The time %s for which something counts as done is not within 1ms and 10 years."
+              .formatted(DurationText.formatExact(time)));
     }
     return new Once(files, rows, own, time.toNanos() / 1000);
   }
@@ -144,14 +148,10 @@ public final class Once {
       return before.get();
     }
     byte[] result = checked(key, task.run());
-    try (PreparedStatement done = connection.prepareStatement(files.statement("once_done"))) {
-      new PositionalBinder(done)
-          .add(result)
-          .add(counts)
-          .add(counts)
-          .add(HelperRowCreator.bytes(key));
-      done.executeUpdate();
-    }
+    files
+        .statement(connection, "once_done")
+        .add(result, counts, counts, HelperRowCreator.bytes(key))
+        .update();
     return new Outcome(result, true);
   }
 
@@ -236,49 +236,30 @@ public final class Once {
   private Optional<Outcome> begin(Connection connection, String key, FencingToken token)
       throws SQLException {
     rows.ensure(TABLE, connection, key);
-    try (PreparedStatement begin = connection.prepareStatement(files.statement("once_begin"))) {
-      new PositionalBinder(begin)
-          .add(token.value())
-          .add(token.holder())
-          .add(HelperRowCreator.bytes(key))
-          .add(token.value())
-          .add(token.value())
-          .add(token.holder());
-      begin.executeUpdate();
-    }
+    files
+        .statement(connection, "once_begin")
+        .add(token.value(), token.holder(), HelperRowCreator.bytes(key))
+        .add(token.value(), token.value(), token.holder())
+        .update();
     // The row tells, not the count: the reply may have been lost, and this be the second time.
     StoredOutcome storedOutcome = known(connection, key);
-    if (!storedOutcome.done() && !isOf(storedOutcome, token)) {
-      throw stale(token, storedOutcome);
+    if (!storedOutcome.done()) {
+      storedOutcome.seen().refuseUnless(token, table());
     }
     return storedOutcome.outcome();
   }
 
   private void done(Connection connection, String key, FencingToken token, byte[] result)
       throws SQLException {
-    try (PreparedStatement done = connection.prepareStatement(files.statement("once_done_by"))) {
-      new PositionalBinder(done)
-          .add(result)
-          .add(counts)
-          .add(counts)
-          .add(HelperRowCreator.bytes(key))
-          .add(token.value())
-          .add(token.holder());
-      done.executeUpdate();
-    }
-    StoredOutcome storedOutcome = known(connection, key);
-    if (!isOf(storedOutcome, token)) {
-      throw stale(token, storedOutcome);
-    }
+    files
+        .statement(connection, "once_done_by")
+        .add(result, counts, counts, HelperRowCreator.bytes(key), token.value(), token.holder())
+        .update();
+    known(connection, key).seen().refuseUnless(token, table());
   }
 
-  private static boolean isOf(StoredOutcome storedOutcome, FencingToken token) {
-    return storedOutcome.token() == token.value() && storedOutcome.holder().equals(token.holder());
-  }
-
-  private StaleTokenException stale(FencingToken token, StoredOutcome storedOutcome) {
-    return new StaleTokenException(
-        "'" + files.prefix() + TABLE + "'", token, storedOutcome.token(), storedOutcome.holder());
+  private String table() {
+    return "'" + files.prefix() + TABLE + "'";
   }
 
   /**
@@ -303,13 +284,9 @@ public final class Once {
    * @throws SQLException if the database fails or refuses
    */
   public boolean forget(Connection connection, String key) throws SQLException {
-    if (!rows.has(TABLE, key)) {
-      return false;
-    }
-    try (PreparedStatement forget = connection.prepareStatement(files.statement("once_forget"))) {
-      forget.setBytes(1, HelperRowCreator.bytes(key));
-      return forget.executeUpdate() == 1;
-    }
+    return rows.has(TABLE, key)
+        && files.statement(connection, "once_forget").add(HelperRowCreator.bytes(key)).update()
+            == 1;
   }
 
   private StoredOutcome known(Connection connection, String key) throws SQLException {
@@ -322,31 +299,17 @@ public final class Once {
 
   private @Nullable StoredOutcome read(Connection connection, String statement, String key)
       throws SQLException {
-    try (PreparedStatement read = connection.prepareStatement(files.statement(statement))) {
-      read.setBytes(1, HelperRowCreator.bytes(key));
-      try (ResultSet row = read.executeQuery()) {
-        return row.next()
-            ? new StoredOutcome(
-                row.getInt(1) == 1,
-                new Outcome(
-                    Objects.requireNonNullElseGet(row.getBytes(2), () -> new byte[0]), false),
-                row.getLong(3),
-                String.valueOf(row.getString(4)))
-            : null;
-      }
-    }
+    return files
+        .statement(connection, statement)
+        .add(HelperRowCreator.bytes(key))
+        .first(StoredOutcome::read);
   }
 
   private static byte[] checked(String key, byte[] result) {
     if (result.length > MAX_RESULT) {
       throw new IllegalArgumentException(
-          "The result of '"
-              + key
-              + "' has "
-              + result.length
-              + " bytes; "
-              + MAX_RESULT
-              + " are kept at most. Keep it elsewhere, and return where.");
+          "The result of '%s' has %s bytes; %s are kept at most. Keep it elsewhere, and return where."
+              .formatted(key, result.length, MAX_RESULT));
     }
     return result;
   }

@@ -41,13 +41,8 @@ public final class OptimisticRetry {
       int tries, Duration first, Duration most, Sleeper sleeper, @Nullable RandomGenerator random) {
     if (tries < 1 || first.isNegative() || most.compareTo(first) < 0 || most.toMinutes() > 1) {
       throw new IllegalArgumentException(
-          "Cannot try "
-              + tries
-              + " times with waits from "
-              + DurationText.formatExact(first)
-              + " to "
-              + DurationText.formatExact(most)
-              + ". Expected at least one try, and 0 <= first <= most <= 1m.");
+          "Cannot try %s times with waits from %s to %s. Expected at least one try, and 0 <= first <= most <= 1m."
+              .formatted(tries, DurationText.formatExact(first), DurationText.formatExact(most)));
     }
     this.tries = tries;
     this.firstNanos = first.toNanos();

@@ -44,11 +44,8 @@ final class RowTarget {
   void checkOne(int rows) {
     if (rows > 1) {
       throw new IllegalStateException(
-          "The key given for table '"
-              + table
-              + "' is that of "
-              + rows
-              + " rows, and all were written. Roll back, and name a unique key in where(…).");
+          "The key given for table '%s' is that of %s rows, and all were written. Roll back, and name a unique key in where(…)."
+              .formatted(table, rows));
     }
   }
 

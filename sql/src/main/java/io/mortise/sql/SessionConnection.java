@@ -7,11 +7,10 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HexFormat;
+import java.util.Objects;
 
 /** The connection in which one session lock lives. For one thread at a time. */
 final class SessionConnection {
@@ -67,12 +66,7 @@ final class SessionConnection {
   }
 
   private boolean acquireOnPostgres(Duration wait) throws SQLException {
-    String before;
-    try (PreparedStatement read = connection.prepareStatement(files.statement("wait_read"));
-        ResultSet row = read.executeQuery()) {
-      row.next();
-      before = row.getString(1);
-    }
+    String before = answer("wait_read");
     ask("session_wait", Math.max(1, wait.toMillis()) + "ms");
     boolean had = true;
     try {
@@ -124,15 +118,15 @@ final class SessionConnection {
 
   /** True, 1, or anything that is no truth value at all. */
   private boolean ask(String statement, Object... values) throws SQLException {
-    try (PreparedStatement question = connection.prepareStatement(files.statement(statement))) {
-      PositionalBinder binder = new PositionalBinder(question);
-      for (Object value : values) {
-        binder.add(value);
-      }
-      try (ResultSet row = question.executeQuery()) {
-        row.next();
-        return "t".equals(row.getString(1)) || "1".equals(row.getString(1));
-      }
-    }
+    String answer = answer(statement, values);
+    return answer.equals("t") || answer.equals("1");
+  }
+
+  private String answer(String statement, Object... values) throws SQLException {
+    return Objects.requireNonNull(
+        files
+            .statement(connection, statement)
+            .add(values)
+            .first(row -> String.valueOf(row.getString(1))));
   }
 }

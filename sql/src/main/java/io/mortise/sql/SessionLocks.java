@@ -121,9 +121,8 @@ public final class SessionLocks implements AutoCloseable {
   public static SessionLocks over(DataSource dataSource, Duration check) {
     if (check.toMillis() < 100 || check.toMinutes() > 10) {
       throw new IllegalArgumentException(
-          "The time "
-              + DurationText.formatExact(check)
-              + " between two checks is not within 100ms and 10m.");
+          "The time %s between two checks is not within 100ms and 10m."
+              .formatted(DurationText.formatExact(check)));
     }
     return new SessionLocks(dataSource, check, Ticker.SYSTEM);
   }

@@ -4,8 +4,6 @@ import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.StaleTokenException;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.OptionalLong;
 
@@ -79,37 +77,21 @@ public final class SqlFence {
         .dialect()
         .refuseOldSnapshot(connection, "A fence", Connection.TRANSACTION_REPEATABLE_READ);
     rows.ensure(TABLE, connection, token.lock());
-    try (PreparedStatement write = connection.prepareStatement(files.statement("fence_write"))) {
-      new PositionalBinder(write)
-          .add(token.value())
-          .add(token.holder())
-          .add(HelperRowCreator.bytes(token.lock()))
-          .add(token.value())
-          .add(token.value())
-          .add(token.holder());
-      if (write.executeUpdate() == 1) {
-        return;
-      }
+    byte[] lock = HelperRowCreator.bytes(token.lock());
+    int written =
+        files
+            .statement(connection, "fence_write")
+            .add(token.value(), token.holder(), lock)
+            .add(token.value(), token.value(), token.holder())
+            .update();
+    if (written == 1) {
+      return;
     }
-    refuseUnlessThere(connection, token);
-  }
-
-  private void refuseUnlessThere(Connection connection, FencingToken token) throws SQLException {
-    try (PreparedStatement lock = connection.prepareStatement(files.statement("fence_lock"))) {
-      lock.setBytes(1, HelperRowCreator.bytes(token.lock()));
-      try (ResultSet row = lock.executeQuery()) {
-        if (!row.next()) {
-          throw rows.gone(TABLE, token.lock());
-        }
-        long seen = row.getLong(1);
-        String holder = String.valueOf(row.getString(2));
-        // MySQL may count changed rows only: then zero of ours means that all was as it should be.
-        if (seen != token.value() || !holder.equals(token.holder())) {
-          throw new StaleTokenException(
-              "fence '" + files.prefix() + TABLE + "'", token, seen, holder);
-        }
-      }
+    SeenToken seen = files.statement(connection, "fence_lock").add(lock).first(SeenToken::read);
+    if (seen == null) {
+      throw rows.gone(TABLE, token.lock());
     }
+    seen.refuseUnless(token, "fence '" + files.prefix() + TABLE + "'");
   }
 
   /**
@@ -124,13 +106,11 @@ public final class SqlFence {
     if (!rows.has(TABLE, lock)) {
       return OptionalLong.empty();
     }
-    try (PreparedStatement read = connection.prepareStatement(files.statement("fence_read"))) {
-      read.setBytes(1, HelperRowCreator.bytes(lock));
-      try (ResultSet row = read.executeQuery()) {
-        return row.next() && row.getLong(1) > 0
-            ? OptionalLong.of(row.getLong(1))
-            : OptionalLong.empty();
-      }
-    }
+    Long latest =
+        files
+            .statement(connection, "fence_read")
+            .add(HelperRowCreator.bytes(lock))
+            .first(row -> row.getLong(1));
+    return latest == null || latest == 0 ? OptionalLong.empty() : OptionalLong.of(latest);
   }
 }

@@ -47,9 +47,8 @@ final class SqlFiles {
   SqlFiles(HelperDialect dialect, String prefix) {
     if (!prefix.matches("[A-Za-z][A-Za-z0-9_]{0,29}")) {
       throw new IllegalArgumentException(
-          "Table prefix '"
-              + prefix
-              + "' is not 1 to 30 letters, digits and underscores, with a letter first.");
+          "Table prefix '%s' is not 1 to 30 letters, digits and underscores, with a letter first."
+              .formatted(prefix));
     }
     this.dialect = dialect;
     this.prefix = prefix;
@@ -80,6 +79,14 @@ final class SqlFiles {
       sql = sql.replace("{" + part.getKey() + "}", part.getValue());
     }
     return sql;
+  }
+
+  PositionalStatement statement(Connection connection, String name) {
+    return new PositionalStatement(connection, statement(name));
+  }
+
+  PositionalStatement statement(Connection connection, String name, Map<String, String> parts) {
+    return new PositionalStatement(connection, statement(name, parts));
   }
 
   /** The statements that make the tables, in order. */
@@ -146,9 +153,8 @@ final class SqlFiles {
   static String column(String name) {
     if (!IDENTIFIER.matcher(name).matches()) {
       throw new IllegalArgumentException(
-          "'"
-              + name
-              + "' is no name of a table or column. Expected letters, digits and underscores, or a quoted name.");
+          "'%s' is no name of a table or column. Expected letters, digits and underscores, or a quoted name."
+              .formatted(name));
     }
     return name;
   }

@@ -139,7 +139,7 @@ public final class SqlHelpers implements AutoCloseable {
                 : " and could not be made: " + cause.getMessage())
             + ". Make the tables from META-INF/mortise/"
             + files.dialect().folder()
-            + "/helpers.sql of the jdbc module, or set the prefix.";
+            + "/helpers.sql of the sql module, or set the prefix.";
     return cause == null
         ? new StoreUnfitException(message)
         : new StoreUnfitException(message, cause);

@@ -1,9 +1,8 @@
 package io.mortise.sql;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Objects;
 
 /**
  * A lock that a transaction has. Of use for its {@link #token()} only: there is nothing to close.
@@ -41,20 +40,14 @@ public final class TransactionLock {
    */
   public long token() throws SQLException {
     if (token == 0) {
-      try (PreparedStatement mint = connection.prepareStatement(files.statement("txlock_mint"))) {
-        mint.setBytes(1, HelperRowCreator.bytes(name));
-        if (mint.executeUpdate() != 1) {
-          throw new IllegalStateException(
-              "The transaction that had lock '" + name + "' is over, and its row was deleted.");
-        }
+      byte[] row = HelperRowCreator.bytes(name);
+      if (files.statement(connection, "txlock_mint").add(row).update() != 1) {
+        throw new IllegalStateException(
+            "The transaction that had lock '" + name + "' is over, and its row was deleted.");
       }
-      try (PreparedStatement read = connection.prepareStatement(files.statement("txlock_token"))) {
-        read.setBytes(1, HelperRowCreator.bytes(name));
-        try (ResultSet row = read.executeQuery()) {
-          row.next();
-          token = row.getLong(1);
-        }
-      }
+      token =
+          Objects.requireNonNull(
+              files.statement(connection, "txlock_token").add(row).first(read -> read.getLong(1)));
     }
     return token;
   }

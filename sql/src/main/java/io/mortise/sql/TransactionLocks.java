@@ -4,7 +4,6 @@ import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.time.DurationText;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -152,12 +151,7 @@ public final class TransactionLocks {
 
   private static boolean select(Connection connection, String name, String sql)
       throws SQLException {
-    try (PreparedStatement lock = connection.prepareStatement(sql)) {
-      lock.setBytes(1, HelperRowCreator.bytes(name));
-      try (ResultSet row = lock.executeQuery()) {
-        return row.next();
-      }
-    }
+    return new PositionalStatement(connection, sql).add(HelperRowCreator.bytes(name)).hasRow();
   }
 
   private boolean trySelect(Connection connection, String name) throws SQLException {
@@ -237,10 +231,7 @@ public final class TransactionLocks {
   }
 
   private void setWait(Connection connection, String value) throws SQLException {
-    try (PreparedStatement write = connection.prepareStatement(files.statement("wait_write"))) {
-      write.setString(1, value);
-      write.executeQuery().close();
-    }
+    files.statement(connection, "wait_write").add(value).hasRow();
   }
 
   private boolean lockOnMySql(Connection connection, String name, Duration wait)

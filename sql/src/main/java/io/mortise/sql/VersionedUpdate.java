@@ -1,8 +1,6 @@
 package io.mortise.sql;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.Map;
@@ -106,24 +104,22 @@ public final class VersionedUpdate {
     SqlFiles files = SqlFiles.of(connection);
     Map<String, String> parts = new HashMap<>(row.parts());
     parts.put("version", versionColumn);
-    try (PreparedStatement update =
-        connection.prepareStatement(files.statement("versioned_update", parts))) {
-      new PositionalBinder(update)
-          .addAll(row.set.values())
-          .addAll(row.where.values())
-          .add(expectedVersion);
-      int rows = update.executeUpdate();
-      row.checkOne(rows);
-      if (rows == 1) {
-        return new Updated(expectedVersion + 1);
-      }
+    int rows =
+        files
+            .statement(connection, "versioned_update", parts)
+            .addAll(row.set.values())
+            .addAll(row.where.values())
+            .add(expectedVersion)
+            .update();
+    row.checkOne(rows);
+    if (rows == 1) {
+      return new Updated(expectedVersion + 1);
     }
-    try (PreparedStatement read =
-        connection.prepareStatement(files.statement("versioned_read", parts))) {
-      new PositionalBinder(read).addAll(row.where.values());
-      try (ResultSet found = read.executeQuery()) {
-        return found.next() ? new Stale(found.getLong(1)) : new Missing();
-      }
-    }
+    Stale stale =
+        files
+            .statement(connection, "versioned_read", parts)
+            .addAll(row.where.values())
+            .first(found -> new Stale(found.getLong(1)));
+    return stale == null ? new Missing() : stale;
   }
 }

@@ -95,8 +95,7 @@ final class SessionCore implements SessionLayout, SessionFacts {
     return store.profile().display();
   }
 
-  @Override
-  public SessionId id() {
+  SessionId id() {
     return spec.id();
   }
 

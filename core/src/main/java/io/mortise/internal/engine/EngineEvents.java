@@ -43,7 +43,7 @@ public final class EngineEvents {
   }
 
   /** What the sessions of these engines are reported to. */
-  public SessionReporter sessions() {
+  SessionReporter sessions() {
     return sessions;
   }
 

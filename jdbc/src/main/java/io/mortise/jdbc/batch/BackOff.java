@@ -37,7 +37,7 @@ public final class BackOff {
   }
 
   /** The longest pause after so many tries, in nanoseconds. */
-  public static long longest(int tries) {
+  static long longest(int tries) {
     return tries < SHORT_TRIES
         ? 50_000L << Math.min(tries, 6) >> 2
         : Math.min(MOST, 2_000_000L << Math.min((tries - SHORT_TRIES) / 2, 6));

@@ -110,13 +110,7 @@ final class BatchExecutor {
     List<Request> requests =
         asked.stream().map(task -> Objects.requireNonNull(task.request())).toList();
     List<ContendedRequest> contendedRequests = new ArrayList<>();
-    BatchFailure batchFailure =
-        attempt(
-            fast -> {
-              if (fast.hasContended()) {
-                contendedRequests.addAll(fast.contended(requests));
-              }
-            });
+    BatchFailure batchFailure = attempt(fast -> contendedRequests.addAll(fast.contended(requests)));
     Set<StoreTask> over = new HashSet<>();
     if (batchFailure != null) {
       asked.stream().filter(batchFailure::isOver).forEach(over::add);

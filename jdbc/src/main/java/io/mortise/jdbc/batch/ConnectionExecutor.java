@@ -91,14 +91,10 @@ public final class ConnectionExecutor implements AutoCloseable {
 
   public void submit(StoreTask task) {
     enqueue(task);
-    if (!leaderFollower.tryLead()) {
-      leaderFollower.expedite();
-    } else if (isForCaller()) {
-      drain(true);
-    } else if (crowd > FEW) {
-      leaderFollower.handToThread();
+    if (leaderFollower.tryLead()) {
+      workOr(leaderFollower::offerLead);
     } else {
-      leaderFollower.offerLead();
+      leaderFollower.expedite();
     }
   }
 
@@ -106,13 +102,17 @@ public final class ConnectionExecutor implements AutoCloseable {
   public void submitLater(StoreTask task) {
     enqueue(task);
     if (leaderFollower.tryLead()) {
-      if (isForCaller()) {
-        drain(true);
-      } else if (crowd > FEW) {
-        leaderFollower.handToThread();
-      } else {
-        leaderFollower.offerLeadLater();
-      }
+      workOr(leaderFollower::offerLeadLater);
+    }
+  }
+
+  private void workOr(Runnable offer) {
+    if (isForCaller()) {
+      drain(true);
+    } else if (crowd > FEW) {
+      leaderFollower.handToThread();
+    } else {
+      offer.run();
     }
   }
 

@@ -98,13 +98,11 @@ public interface Dialect {
 
   /** How the server wakes this process, see {@link ServerDatabase#listener}; null if it cannot. */
   default @Nullable NotificationListener listener(
-      String display,
+      ServerDatabase server,
       Ticker ticker,
-      ServerDatabase.ConnectionSource connectionSource,
       Map<SessionId, ? extends NotifiedSession> sessions,
       NotificationListener.NotificationSender notificationSender,
-      Runnable look,
-      Duration maxInFlight) {
+      Runnable look) {
     return null;
   }
 

@@ -60,9 +60,8 @@ public final class H2Dialect implements Dialect {
     String lower = base.toLowerCase(Locale.ROOT);
     if (lower.equals("jdbc:h2:mem:") || lower.startsWith("jdbc:h2:mem:;")) {
       throw new IllegalArgumentException(
-          "Store URL '"
-              + url
-              + "' names a database that no second connection can reach. Write jdbc:h2:mem:name.");
+          "Store URL '%s' names a database that no second connection can reach. Write jdbc:h2:mem:name."
+              .formatted(url));
     }
     boolean remote = H2SessionCleaner.isRemote(base);
     // Else a connection that died without a word would be waited for without end.
@@ -80,10 +79,8 @@ public final class H2Dialect implements Dialect {
     int version = connection.getMetaData().getDatabaseMajorVersion();
     if (version < 2) {
       throw new StoreUnfitException(
-          store
-              + " is H2 "
-              + connection.getMetaData().getDatabaseProductVersion()
-              + ". Expected H2 2.0 or later.");
+          "%s is H2 %s. Expected H2 2.0 or later."
+              .formatted(store, connection.getMetaData().getDatabaseProductVersion()));
     }
   }
 

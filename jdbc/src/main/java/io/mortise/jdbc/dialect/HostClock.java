@@ -69,11 +69,8 @@ final class HostClock {
     }
     if (!known.equals(kind)) {
       throw new StoreUnfitException(
-          "Store '"
-              + display
-              + "' counts time by the "
-              + known
-              + " clock, which this process does not have. Use it from one kind of system only.");
+          "Store '%s' counts time by the %s clock, which this process does not have. Use it from one kind of system only."
+              .formatted(display, known));
     }
     String before = facts.getOrDefault("boot", "");
     if (before.equals(boot)) {
@@ -83,10 +80,8 @@ final class HostClock {
         .substring(0, before.indexOf(' ') + 1)
         .equals(boot.substring(0, boot.indexOf(' ') + 1))) {
       throw new StoreUnfitException(
-          "Store '"
-              + display
-              + "' is used from another time namespace of this machine, whose clock differs. "
-              + "Start both processes in the same.");
+          "Store '%s' is used from another time namespace of this machine, whose clock differs. Start both processes in the same."
+              .formatted(display));
     }
     repository.clearSessions();
     HostClock fresh = started(boot, repository.latest(), ticker, wall);

@@ -2,6 +2,7 @@ package io.mortise.jdbc.dialect;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.MySqlTransactions;
 import io.mortise.jdbc.table.NamedStatement;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
@@ -9,7 +10,6 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -31,8 +31,7 @@ import org.slf4j.LoggerFactory;
  * <p>READ COMMITTED, in which InnoDB locks no gaps but where two inserts of one key meet: steps on
  * different locks do not get into each other's way.
  */
-public abstract sealed class MySqlFamilyDialect implements Dialect
-    permits MySqlDialect, MariaDbDialect {
+abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect, MariaDbDialect {
   private static final Logger log = LoggerFactory.getLogger(MySqlFamilyDialect.class);
 
   /** Has the statements of both. */
@@ -106,11 +105,8 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
   public ConnectionTarget target(StoreUrl url, Duration maxInFlight) {
     if (!URL.matcher(url.base()).matches()) {
       throw new IllegalArgumentException(
-          "Store URL '"
-              + url
-              + "' names no database. Write "
-              + scheme()
-              + "://host:3306/database?user=…");
+          "Store URL '%s' names no database. Write %s://host:3306/database?user=…"
+              .formatted(url, scheme()));
     }
     if (USER_INFO.matcher(url.base()).find()) {
       throw new IllegalArgumentException(
@@ -150,18 +146,14 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
   private void checkVersion(String version, String store) {
     if (!isOurs(version) || number(version) < lowest()) {
       throw new StoreUnfitException(
-          store
-              + " is version "
-              + version
-              + ". Expected "
-              + product()
-              + " "
-              + lowest() / 1_000_000
-              + "."
-              + lowest() / 1000 % 1000
-              + "."
-              + lowest() % 1000
-              + " or later; MySQL has URLs that begin with jdbc:mysql: and MariaDB jdbc:mariadb:.");
+          "%s is version %s. Expected %s %s.%s.%s or later; MySQL has URLs that begin with jdbc:mysql: and MariaDB jdbc:mariadb:."
+              .formatted(
+                  store,
+                  version,
+                  product(),
+                  lowest() / 1_000_000,
+                  lowest() / 1000 % 1000,
+                  lowest() % 1000));
     }
   }
 
@@ -176,16 +168,20 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
     if (variables.getOrDefault("log_bin", "OFF").equals("ON")
         && variables.getOrDefault("binlog_format", "ROW").equals("STATEMENT")) {
       throw new StoreUnfitException(
-          store
-              + " writes its binary log with binlog_format=STATEMENT, which cannot repeat what depends "
-              + "on time. Set it to ROW or MIXED.");
+          "%s writes its binary log with binlog_format=STATEMENT, which cannot repeat what depends on time. Set it to ROW or MIXED."
+              .formatted(store));
     }
   }
 
   private Map<String, String> variables(Connection connection) throws SQLException {
+    return variables(connection, text().statement("server"));
+  }
+
+  /** What a statement tells of the server's settings: names in lower case, and values. */
+  static Map<String, String> variables(Connection connection, SqlText.SqlStatement asking)
+      throws SQLException {
     Map<String, String> variables = new HashMap<>();
-    try (NamedStatement namedStatement =
-            new NamedStatement(connection, text().statement("server"));
+    try (NamedStatement namedStatement = new NamedStatement(connection, asking);
         ResultSet row = namedStatement.query()) {
       while (row.next()) {
         variables.put(row.getString(1).toLowerCase(Locale.ROOT), row.getString(2));
@@ -235,40 +231,7 @@ public abstract sealed class MySqlFamilyDialect implements Dialect
   public StoreConnection storeConnection(
       Connection connection, SqlText text, String namespace, Predicate<SessionId> isLocal)
       throws SQLException {
-    MySqlLockRepository repository =
-        new MySqlLockRepository(
-            connection,
-            text,
-            namespace,
-            isLocal,
-            returnsRows(),
-            takes(connection, MySqlLockRepository.TEXT.one("SELECT 1; SELECT 2")),
-            returnsRows() && takes(connection, MySqlLockRepository.COMPOUND.one("SELECT 1"))
-                ? MySqlLockRepository.COMPOUND
-                : MySqlLockRepository.TEXT);
-    return new StoreConnection(
-        connection, repository, new MySqlTransactions(connection, repository, text));
-  }
-
-  /**
-   * Whether a text can be run as one. Several statements can on connections that we make
-   * (allowMultiQueries); of one that we are given nobody knows. Whether the server can prepare it,
-   * is asked too.
-   */
-  private static boolean takes(Connection connection, String several) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(several)) {
-      boolean hasRows = statement.execute();
-      while (hasRows || statement.getUpdateCount() >= 0) {
-        hasRows = statement.getMoreResults();
-      }
-      return true;
-    } catch (SQLException e) {
-      if (connection.isClosed()) {
-        throw e;
-      }
-      log.debug("Not run as one: {}", several, e);
-      return false;
-    }
+    return MySqlTransactions.connection(connection, text, namespace, isLocal, returnsRows());
   }
 
   @Override

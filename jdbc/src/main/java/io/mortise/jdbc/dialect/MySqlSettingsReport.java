@@ -1,13 +1,10 @@
 package io.mortise.jdbc.dialect;
 
-import io.mortise.jdbc.table.NamedStatement;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.spi.StoreReport;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 
 /** What the settings of a MySQL or MariaDB server mean for locks. */
@@ -23,13 +20,7 @@ final class MySqlSettingsReport {
 
   StoreReport of(Connection connection) throws SQLException {
     for (String statement : new String[] {"examine", "examine_state"}) {
-      try (NamedStatement namedStatement =
-              new NamedStatement(connection, text.statement(statement));
-          ResultSet row = namedStatement.query()) {
-        while (row.next()) {
-          values.put(row.getString(1).toLowerCase(Locale.ROOT), row.getString(2));
-        }
-      }
+      values.putAll(MySqlFamilyDialect.variables(connection, text.statement(statement)));
     }
     StoreReport.Builder report = StoreReport.about(store);
     report.fine("version", value("version", "unknown"), "Supported.");

@@ -7,6 +7,7 @@ import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotifiedSession;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.NamedStatement;
+import io.mortise.jdbc.table.PostgresTransactions;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.SessionId;
@@ -99,9 +100,8 @@ public final class PostgresDialect implements Dialect {
     String base = url.base();
     if (base.indexOf('@') >= 0) {
       throw new IllegalArgumentException(
-          "Store URL '"
-              + url
-              + "' has a user in front of the host, which the driver does not know. Write ?user=…&password=….");
+          "Store URL '%s' has a user in front of the host, which the driver does not know. Write ?user=…&password=…."
+              .formatted(url));
     }
     Properties properties = new Properties();
     properties.setProperty("ApplicationName", "mortise");
@@ -124,12 +124,8 @@ public final class PostgresDialect implements Dialect {
   public void check(Connection connection, String store) throws SQLException {
     if (connection.getMetaData().getDatabaseMajorVersion() < OLDEST) {
       throw new StoreUnfitException(
-          store
-              + " is PostgreSQL "
-              + connection.getMetaData().getDatabaseProductVersion()
-              + ". Expected version "
-              + OLDEST
-              + " or later.");
+          "%s is PostgreSQL %s. Expected version %s or later."
+              .formatted(store, connection.getMetaData().getDatabaseProductVersion(), OLDEST));
     }
   }
 
@@ -184,24 +180,17 @@ public final class PostgresDialect implements Dialect {
       throws SQLException {
     PostgresDriver driver = PostgresDriver.find();
     int backend = pooled != null || driver == null ? 0 : driver.backend(connection);
-    PostgresLockRepository repository =
-        new PostgresLockRepository(
-            connection, text, namespace, isLocal, pooled != null, backend, mayAsk(connection));
     NamedStatement opening =
         pooled == null
             ? null
             : pooled.set(new NamedStatement(connection, TEXT.statement("begin_pooled")));
-    return new StoreConnection(
-        connection,
-        repository,
-        new PostgresTransactions(connection, repository, text, isLocal, opening));
+    return PostgresTransactions.connection(
+        connection, text, namespace, isLocal, opening, backend, mayAsk(connection));
   }
 
   private static boolean mayAsk(Connection connection) throws SQLException {
-    NamedStatement namedStatement = new NamedStatement(connection, TEXT.statement("may_ask"));
-    try (namedStatement;
-        ResultSet row = namedStatement.query()) {
-      boolean may = row.next() && row.getBoolean(1);
+    try (NamedStatement asking = new NamedStatement(connection, TEXT.statement("may_ask"))) {
+      boolean may = Boolean.TRUE.equals(asking.first(row -> row.getBoolean(1)));
       if (!may) {
         log.info("No right to try advisory locks, so that a waiter that is killed is waited for");
       }
@@ -211,14 +200,13 @@ public final class PostgresDialect implements Dialect {
 
   @Override
   public @Nullable NotificationListener listener(
-      String display,
+      ServerDatabase server,
       Ticker ticker,
-      ServerDatabase.ConnectionSource connectionSource,
       Map<SessionId, ? extends NotifiedSession> sessions,
       NotificationListener.NotificationSender notificationSender,
-      Runnable look,
-      Duration maxInFlight) {
+      Runnable look) {
     PostgresDriver driver = PostgresDriver.find();
+    String display = server.profile().display();
     if (pooled != null) {
       log.info("{}: no notifications through a pooler; waiters are woken by polling", display);
       return null;
@@ -227,8 +215,7 @@ public final class PostgresDialect implements Dialect {
           "{}: not the driver that tells notifications; waiters are woken by polling", display);
       return null;
     }
-    return new PostgresListener(
-        driver, display, ticker, connectionSource, sessions, notificationSender, look, maxInFlight);
+    return new PostgresListener(driver, server, ticker, sessions, notificationSender, look);
   }
 
   /** The driver has to tell whether the server itself is at the other end. */

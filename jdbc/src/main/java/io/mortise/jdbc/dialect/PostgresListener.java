@@ -48,13 +48,12 @@ final class PostgresListener implements NotificationListener {
   private static final String PROBE = "probe ";
 
   private final PostgresDriver driver;
+  private final ServerDatabase server;
   private final String display;
   private final Ticker ticker;
-  private final ServerDatabase.ConnectionSource source;
   private final Map<SessionId, ? extends NotifiedSession> sessions;
   private final NotificationSender notificationSender;
   private final Runnable look;
-  private final Duration check;
   private final ReentrantLock guard = new ReentrantLock();
   private volatile @Nullable Thread thread;
   private volatile boolean closed;
@@ -76,27 +75,22 @@ final class PostgresListener implements NotificationListener {
   private long lastHeard;
 
   /**
-   * @param source gives connections that notifications can be heard on
    * @param look has the notifications read at once
-   * @param check a connection that was silent for so long is asked whether it still lives
    */
   PostgresListener(
       PostgresDriver driver,
-      String display,
+      ServerDatabase server,
       Ticker ticker,
-      ServerDatabase.ConnectionSource source,
       Map<SessionId, ? extends NotifiedSession> sessions,
       NotificationSender notificationSender,
-      Runnable look,
-      Duration check) {
+      Runnable look) {
     this.driver = driver;
-    this.display = display;
+    this.server = server;
+    this.display = server.profile().display();
     this.ticker = ticker;
-    this.source = source;
     this.sessions = sessions;
     this.notificationSender = notificationSender;
     this.look = look;
-    this.check = check;
   }
 
   @Override
@@ -173,7 +167,7 @@ final class PostgresListener implements NotificationListener {
 
   private void listen() throws SQLException {
     if (connection == null) {
-      Connection made = source.connect();
+      Connection made = server.connection();
       connection = made;
       // A pool may give them without, and gets them back so: LISTEN would wait for a commit.
       autoCommitted = made.getAutoCommit();
@@ -228,7 +222,8 @@ final class PostgresListener implements NotificationListener {
     long now = ticker.nanos();
     if (heard) {
       lastHeard = now;
-    } else if (now - lastHeard > check.toNanos()) {
+    } else if (now - lastHeard > server.profile().maxInFlight().toNanos()) {
+      // A connection that only listens does not notice that the server is gone.
       try (Statement statement = current.createStatement();
           ResultSet row = statement.executeQuery("SELECT 1")) {
         row.next();

@@ -123,7 +123,7 @@ public final class ServerDatabase implements Database {
       return this;
     } catch (SQLException | RuntimeException e) {
       RuntimeException refusal =
-          e instanceof SQLException namedStatement ? refusal(namedStatement) : (RuntimeException) e;
+          e instanceof SQLException failed ? refusal(failed) : (RuntimeException) e;
       if (checkedConnection != null) {
         try {
           giveBack(checkedConnection);
@@ -185,12 +185,8 @@ public final class ServerDatabase implements Database {
       }
       if (there && row.getInt(1) < 0) {
         throw new StoreUnfitException(
-            store
-                + " keeps table '"
-                + text.table(table)
-                + "' in an engine without transactions. Make the tables from "
-                + text.schemaResource()
-                + ".");
+            "%s keeps table '%s' in an engine without transactions. Make the tables from %s."
+                .formatted(store, text.table(table), text.schemaResource()));
       }
       return there;
     }
@@ -234,80 +230,66 @@ public final class ServerDatabase implements Database {
 
   private StoreUnfitException missing() {
     return new StoreUnfitException(
-        "Table '"
-            + text.table("lock")
-            + "' is missing in "
-            + store
-            + ", and create=false forbids to make it. Make the tables from "
-            + text.schemaResource()
-            + " of the jdbc module, or set prefix.");
+        "Table '%s' is missing in %s, and create=false forbids to make it. Make the tables from %s of the jdbc module, or set prefix."
+            .formatted(text.table("lock"), store, text.schemaResource()));
   }
 
   private RuntimeException refusal(SQLException e) {
+    String said = String.valueOf(e.getMessage()).replaceFirst("\\.+$", "");
     return switch (dialect.reason(e)) {
       case NO_ENTRY ->
-          new StoreUnfitException(
-              store
-                  + " does not let this user in: "
-                  + String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")
-                  + ". Check user and password.",
-              e);
+          unfit("does not let this user in: " + said + ". Check user and password.", e);
       case NO_RIGHT ->
-          new StoreUnfitException(
-              store
-                  + " does not let this user make or use the tables '"
-                  + text.table("…")
-                  + "'. Grant the right, or make them as another user from "
-                  + text.schemaResource()
-                  + " of the jdbc module and grant SELECT, INSERT, UPDATE and DELETE.",
+          unfit(
+              "does not let this user make or use the tables '%s'. Grant the right, or make them as another user from %s of the jdbc module and grant SELECT, INSERT, UPDATE and DELETE."
+                  .formatted(text.table("…"), text.schemaResource()),
               e);
-      case NO_DATABASE ->
-          new StoreUnfitException(store + " does not exist. Make the database first.", e);
-      case READ_ONLY -> new StoreUnfitException(store + " is read-only. A lock needs to write.", e);
+      case NO_DATABASE -> unfit("does not exist. Make the database first.", e);
+      case READ_ONLY -> unfit("is read-only. A lock needs to write.", e);
       case IN_USE ->
-          new StoreUnavailableException(
-              store
-                  + " is open in another process. Close it there, or use an H2 server or AUTO_SERVER=TRUE.",
+          unavailable(
+              "is open in another process. Close it there, or use an H2 server or AUTO_SERVER=TRUE.",
               e);
       case TOO_MANY_CONNECTIONS ->
-          new StoreUnavailableException(
-              store
-                  + " has no connection left. Mortise needs up to three per process: raise the limit, "
-                  + "or make a pool smaller.",
+          unavailable(
+              "has no connection left. Mortise needs up to three per process: raise the limit, or make a pool smaller.",
               e);
       case NO_TLS ->
-          new StoreUnfitException(
-              store
-                  + " cannot be reached with the TLS that the URL asks for: "
-                  + String.valueOf(e.getMessage()).replaceFirst("\\.+$", "")
-                  + ". Turn TLS on at the server, or have the URL ask for what it has.",
+          unfit(
+              "cannot be reached with the TLS that the URL asks for: %s. Turn TLS on at the server, or have the URL ask for what it has."
+                  .formatted(said),
               e);
-      case POOLED -> new StoreUnfitException(store + " " + POOLED, e);
+      case POOLED -> unfit(POOLED, e);
       case OTHER ->
-          e.getMessage() != null && e.getMessage().contains("No suitable driver")
+          said.contains("No suitable driver")
               ? new StoreUnfitException(
-                  "There is no driver for "
-                      + dialect.product()
-                      + " on the class path. Add "
-                      + dialect.driver()
-                      + ".",
+                  "There is no driver for %s on the class path. Add %s."
+                      .formatted(dialect.product(), dialect.driver()),
                   e)
-              : new StoreUnavailableException(unreached(e), e);
+              : unavailable(unreached(e), e);
     };
   }
 
-  private String unreached(SQLException e) {
+  private StoreUnfitException unfit(String why, SQLException e) {
+    return new StoreUnfitException(store + " " + why, e);
+  }
+
+  private StoreUnavailableException unavailable(String why, SQLException e) {
+    return new StoreUnavailableException(store + " " + why, e);
+  }
+
+  private static String unreached(SQLException e) {
     // Drivers say that they cannot connect; the host is what has to be looked at.
     for (Throwable cause = e; cause != null; cause = cause.getCause()) {
       if (cause instanceof UnknownHostException) {
-        return store + " has an unknown host: " + cause.getMessage() + ". Check its name.";
+        return "has an unknown host: " + cause.getMessage() + ". Check its name.";
       }
     }
-    return store + " cannot be used: " + e.getMessage();
+    return "cannot be used: " + e.getMessage();
   }
 
   private CheckedConnection take() throws SQLException {
-    Connection connection = source.connect();
+    Connection connection = connection();
     ConnectionState before = null;
     try {
       before = borrows ? ConnectionState.of(connection) : null;
@@ -445,14 +427,12 @@ public final class ServerDatabase implements Database {
       Map<SessionId, ? extends NotifiedSession> sessions,
       NotificationListener.NotificationSender notificationSender,
       Runnable look) {
-    return dialect.listener(
-        profile.display(),
-        ticker,
-        source,
-        sessions,
-        notificationSender,
-        look,
-        profile.maxInFlight());
+    return dialect.listener(this, ticker, sessions, notificationSender, look);
+  }
+
+  /** A new connection that nothing was done to. */
+  Connection connection() throws SQLException {
+    return source.connect();
   }
 
   /** Which sessions need no notification by the server; none until this is called. */

@@ -124,9 +124,8 @@ public final class SqliteFile implements Database {
         || name.startsWith("file:")
         || name.indexOf('?') >= 0) {
       throw new IllegalArgumentException(
-          "Store URL '"
-              + url
-              + "' names no plain file. Write jdbc:sqlite:/path/to/locks.db; a database in memory is mem:.");
+          "Store URL '%s' names no plain file. Write jdbc:sqlite:/path/to/locks.db; a database in memory is mem:."
+              .formatted(url));
     }
     Path file;
     try {
@@ -188,14 +187,18 @@ public final class SqliteFile implements Database {
     }
   }
 
-  private boolean isMade(Statement statement) throws SQLException {
+  private static Set<String> tablesAndIndexes(Statement statement) throws SQLException {
     Set<String> names = new HashSet<>();
     try (ResultSet row = statement.executeQuery("SELECT name FROM sqlite_master")) {
       while (row.next()) {
         names.add(row.getString(1));
       }
     }
-    if (!names.containsAll(text.schemaNames())) {
+    return names;
+  }
+
+  private boolean isMade(Statement statement) throws SQLException {
+    if (!tablesAndIndexes(statement).containsAll(text.schemaNames())) {
       return false;
     }
     try (ResultSet mode = statement.executeQuery("PRAGMA journal_mode")) {
@@ -224,21 +227,18 @@ public final class SqliteFile implements Database {
         for (String ddl : schema) {
           statement.execute(ddl);
         }
-      } else {
-        requireTable(statement);
+      } else if (!tablesAndIndexes(statement).contains(text.table("lock"))) {
+        throw new StoreUnfitException(
+            "Table '%s' is missing in lock file '%s', and create=false forbids to make it. Make the tables from %s of the jdbc module, or set prefix."
+                .formatted(text.table("lock"), file, text.schemaResource()));
       }
       String version = lockRepository.facts().get("schema");
       if (version == null) {
         lockRepository.putFact("schema", VERSION, true);
       } else if (!version.equals(VERSION)) {
         throw new StoreUnfitException(
-            "The tables in lock file '"
-                + file
-                + "' have version "
-                + version
-                + ", this Mortise needs "
-                + VERSION
-                + ". Use one release for all processes.");
+            "The tables in lock file '%s' have version %s, this Mortise needs %s. Use one release for all processes."
+                .formatted(file, version, VERSION));
       }
       HostClock agreed = HostClock.agree(lockRepository, profile.display(), ticker, wall);
       statement.execute("COMMIT");
@@ -250,24 +250,6 @@ public final class SqliteFile implements Database {
         e.addSuppressed(second);
       }
       throw e;
-    }
-  }
-
-  private void requireTable(Statement statement) throws SQLException {
-    try (ResultSet row =
-        statement.executeQuery(
-            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '"
-                + text.table("lock")
-                + "'")) {
-      if (!row.next()) {
-        throw new StoreUnfitException(
-            "Table '"
-                + text.table("lock")
-                + "' is missing in lock file '"
-                + file
-                + "', and create=false forbids to make it. Make the tables from "
-                + "META-INF/mortise/sqlite/schema.sql of the jdbc module, or set prefix.");
-      }
     }
   }
 

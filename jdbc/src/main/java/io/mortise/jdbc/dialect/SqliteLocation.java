@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Where a lock file may lie: on a local disk, writable, and by one name only. */
-public final class SqliteLocation {
+final class SqliteLocation {
   private static final Logger log = LoggerFactory.getLogger(SqliteFile.class);
 
   /** Why a file must not have a second name, and what to do. */
@@ -75,9 +75,8 @@ public final class SqliteLocation {
       }
       if (!Files.isWritable(file) || !Files.isWritable(directory)) {
         throw new StoreUnfitException(
-            "Lock file '"
-                + file
-                + "' or its directory is read-only for this process. A lock needs to write both.");
+            "Lock file '%s' or its directory is read-only for this process. A lock needs to write both."
+                .formatted(file));
       }
       Path real = file.toRealPath();
       refuseSecondName(real);
@@ -129,7 +128,7 @@ public final class SqliteLocation {
   }
 
   /** Whether a type of file system may be shared with another machine. */
-  public static boolean isNetwork(String type) {
+  static boolean isNetwork(String type) {
     String lower = type.toLowerCase(Locale.ROOT);
     String kind = lower.startsWith("fuse.") ? lower.substring(5) : lower;
     return kind.startsWith("nfs") || kind.startsWith("smb") || NETWORK.contains(kind);

@@ -21,17 +21,15 @@ public final class ContendedRequest {
   private final Request request;
   private final List<SessionNotification> pendingNotifications = new ArrayList<>();
   private boolean done;
-  private LockRepository.@Nullable ContendedOutcome place;
+
+  /** What became of an acquire that was done. */
+  LockRepository.@Nullable ContendedOutcome place;
 
   /**
    * @param request an acquire of a whole lock, or a release
    */
-  public ContendedRequest(Request request) {
+  ContendedRequest(Request request) {
     this.request = request;
-  }
-
-  Request request() {
-    return request;
   }
 
   /** The file. */
@@ -107,11 +105,6 @@ public final class ContendedRequest {
         new Reply.Holder(
             AttemptId.parse(found.holder()), found.token(), LockRecord.duration(found.left())),
         LockTable.retryAfter(mayBeFree, found.ahead(), found.now()));
-  }
-
-  /** What became of an acquire that was done. */
-  public LockRepository.@Nullable ContendedOutcome place() {
-    return place;
   }
 
   /** The notifications that it left. */

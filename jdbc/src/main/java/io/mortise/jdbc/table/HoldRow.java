@@ -6,9 +6,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /** A hold as it was read, from the lock's own row or from one of its own. */
-public final class HoldRow extends HoldEntry {
+final class HoldRow extends HoldEntry {
   /** The bit of the column told by which the owner knows that others want the lock. */
-  public static final int TOLD = 1;
+  static final int TOLD = 1;
 
   /** The bit of the column told by which a notification was left of the hold. */
   private static final int NOTED = 2;

@@ -12,7 +12,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +39,7 @@ public class LockRepository extends SessionRepository {
     long now() throws SQLException;
   }
 
-  public record TokenRange(long token, int tokens) {}
+  record TokenRange(long token, int tokens) {}
 
   /**
    * What a step will be about.
@@ -53,8 +52,7 @@ public class LockRepository extends SessionRepository {
     }
   }
 
-  public @Nullable TokenRange acquireFast(Request.Acquire request, Clock clock)
-      throws SQLException {
+  @Nullable TokenRange acquireFast(Request.Acquire request, Clock clock) throws SQLException {
     NamedStatement namedStatement = of("acquire_fast", request.name().value());
     if (namedStatement.has("now_us")) {
       Duration atMost = request.terms().atMost();
@@ -69,12 +67,12 @@ public class LockRepository extends SessionRepository {
   }
 
   /** Takes a lock that has no row yet, by one statement; null if nothing was changed. */
-  public @Nullable TokenRange acquireFirst(Request.Acquire request) throws SQLException {
+  @Nullable TokenRange acquireFirst(Request.Acquire request) throws SQLException {
     return null;
   }
 
   /** Binds what a one-statement acquire needs. */
-  public static NamedStatement bind(NamedStatement namedStatement, Request.Acquire request)
+  static NamedStatement bind(NamedStatement namedStatement, Request.Acquire request)
       throws SQLException {
     return namedStatement
         .set("attempt", request.attempt().encoded())
@@ -92,13 +90,11 @@ public class LockRepository extends SessionRepository {
    *
    * @param tokens how many were asked for
    */
-  public @Nullable TokenRange block(NamedStatement acquire, int tokens) throws SQLException {
-    try (ResultSet row = acquire.query()) {
-      return row.next() ? new TokenRange(row.getLong(1), row.getInt(2)) : null;
-    }
+  @Nullable TokenRange block(NamedStatement acquire, int tokens) throws SQLException {
+    return acquire.first(row -> new TokenRange(row.getLong(1), row.getInt(2)));
   }
 
-  public boolean abandonFast(Request.Abandon request, Clock clock) throws SQLException {
+  boolean abandonFast(Request.Abandon request, Clock clock) throws SQLException {
     NamedStatement namedStatement = of("abandon_fast", request.name().value());
     if (namedStatement.has("now_us")) {
       namedStatement.set("now_us", clock.now());
@@ -106,10 +102,8 @@ public class LockRepository extends SessionRepository {
     return namedStatement.set("attempt", request.attempt().encoded()).update() == 1;
   }
 
-  public @Nullable LockRow lock(String name) throws SQLException {
-    try (ResultSet row = of("lock_select", name).query()) {
-      return row.next() ? LockRow.read(row) : null;
-    }
+  @Nullable LockRow lock(String name) throws SQLException {
+    return of("lock_select", name).first(LockRow::read);
   }
 
   void insert(LockRow lock) throws SQLException {
@@ -154,15 +148,8 @@ public class LockRepository extends SessionRepository {
     write("lock_delete", lock.name.value(), namedStatement -> {});
   }
 
-  public List<LockRow> page(String from, boolean idle, long now, int limit) throws SQLException {
-    List<LockRow> locks = new ArrayList<>();
-    NamedStatement namedStatement = bindPage(of("lock_page"), from, idle ? -1 : now, limit);
-    try (ResultSet row = namedStatement.query()) {
-      while (row.next()) {
-        locks.add(LockRow.read(row));
-      }
-    }
-    return locks;
+  List<LockRow> page(String from, boolean idle, long now, int limit) throws SQLException {
+    return bindPage(of("lock_page"), from, idle ? -1 : now, limit).all(LockRow::read);
   }
 
   static NamedStatement bindPage(NamedStatement namedStatement, String from, long open, int limit)
@@ -176,9 +163,9 @@ public class LockRepository extends SessionRepository {
    * @param now the store's time
    * @param holds of a part of it; none if one has the whole
    */
-  public record LockSnapshot(long now, LockRow lock, List<HoldRow> holds, List<WaitRow> waiters) {
+  record LockSnapshot(long now, LockRow lock, List<HoldRow> holds, List<WaitRow> waiters) {
     /** Whose sessions they are. */
-    public void addSessions(Set<String> ids) {
+    void addSessions(Set<String> ids) {
       if (lock.owner != null) {
         ids.add(lock.owner.attempt.session().value());
       }
@@ -188,7 +175,7 @@ public class LockRepository extends SessionRepository {
   }
 
   /** What more is to be known of a lock, at most so many of each. */
-  public LockSnapshot look(long now, LockRow lock, int limit) throws SQLException {
+  LockSnapshot look(long now, LockRow lock, int limit) throws SQLException {
     return new LockSnapshot(
         now,
         lock,
@@ -197,7 +184,7 @@ public class LockRepository extends SessionRepository {
   }
 
   /** The same of the lock of a name; null if it has no row. */
-  public @Nullable LockSnapshot look(String name, int limit, Clock clock) throws SQLException {
+  @Nullable LockSnapshot look(String name, int limit, Clock clock) throws SQLException {
     long now = clock.now();
     List<LockRow> found = page(name, true, now, 1);
     return found.isEmpty() || !found.get(0).name.value().equals(name)
@@ -224,20 +211,12 @@ public class LockRepository extends SessionRepository {
             .set("row_limit", limit));
   }
 
-  public @Nullable HoldRow hold(String name, String attempt) throws SQLException {
-    try (ResultSet row = of("hold_select", name).set("attempt", attempt).query()) {
-      return row.next() ? HoldRow.read(row) : null;
-    }
+  @Nullable HoldRow hold(String name, String attempt) throws SQLException {
+    return of("hold_select", name).set("attempt", attempt).first(HoldRow::read);
   }
 
-  public List<HoldRow> holds(String name, int limit) throws SQLException {
-    List<HoldRow> holds = new ArrayList<>();
-    try (ResultSet row = of("hold_window", name).set("row_limit", limit).query()) {
-      while (row.next()) {
-        holds.add(HoldRow.read(row));
-      }
-    }
-    return holds;
+  List<HoldRow> holds(String name, int limit) throws SQLException {
+    return of("hold_window", name).set("row_limit", limit).all(HoldRow::read);
   }
 
   void rotate(String name, long upTo, long shift) throws SQLException {
@@ -247,7 +226,7 @@ public class LockRepository extends SessionRepository {
         namedStatement -> namedStatement.set("up_to", upTo).set("shift", shift));
   }
 
-  public void insert(String name, HoldEntry hold, long place) throws SQLException {
+  void insert(String name, HoldEntry hold, long place) throws SQLException {
     write(
         "hold_insert",
         name,
@@ -279,28 +258,18 @@ public class LockRepository extends SessionRepository {
     write("hold_delete", name, namedStatement -> namedStatement.set("attempt", attempt));
   }
 
-  public @Nullable WaitRow waiter(String name, String attempt) throws SQLException {
-    try (ResultSet row = of("wait_select", name).set("attempt", attempt).query()) {
-      return row.next() ? WaitRow.read(row) : null;
-    }
+  @Nullable WaitRow waiter(String name, String attempt) throws SQLException {
+    return of("wait_select", name).set("attempt", attempt).first(WaitRow::read);
   }
 
   /** The front of the queue. */
-  public final List<WaitRow> heads(String name, int limit) throws SQLException {
+  final List<WaitRow> heads(String name, int limit) throws SQLException {
     return heads(name, FRONT, limit);
   }
 
   /** What follows a ticket in the queue. */
   List<WaitRow> heads(String name, long after, int limit) throws SQLException {
-    List<WaitRow> heads = new ArrayList<>();
-    NamedStatement namedStatement =
-        of("wait_heads", name).set("after", after).set("row_limit", limit);
-    try (ResultSet row = namedStatement.query()) {
-      while (row.next()) {
-        heads.add(WaitRow.read(row));
-      }
-    }
-    return heads;
+    return of("wait_heads", name).set("after", after).set("row_limit", limit).all(WaitRow::read);
   }
 
   /**
@@ -326,16 +295,17 @@ public class LockRepository extends SessionRepository {
   }
 
   /** When the first session ends of those that wait before a ticket and still live. */
-  public long soonestEnd(String name, long ticket, int limit, long now) throws SQLException {
-    NamedStatement namedStatement =
-        of("wait_ends", name).set("ticket", ticket).set("now_us", now).set("row_limit", limit);
-    try (ResultSet row = namedStatement.query()) {
-      long soonest = row.next() ? row.getLong(1) : 0;
-      return soonest == 0 ? LockRecord.NEVER : soonest;
-    }
+  long soonestEnd(String name, long ticket, int limit, long now) throws SQLException {
+    Long soonest =
+        of("wait_ends", name)
+            .set("ticket", ticket)
+            .set("now_us", now)
+            .set("row_limit", limit)
+            .first(row -> row.getLong(1));
+    return soonest == null || soonest == 0 ? LockRecord.NEVER : soonest;
   }
 
-  public void insert(String name, WaitRow waiter) throws SQLException {
+  void insert(String name, WaitRow waiter) throws SQLException {
     write(
         "wait_insert",
         name,
@@ -376,8 +346,7 @@ public class LockRepository extends SessionRepository {
    *
    * @return what those got that were served, by their attempts
    */
-  public Map<String, TokenRange> together(List<BatchedRequest> batchedRequests)
-      throws SQLException {
+  Map<String, TokenRange> together(List<BatchedRequest> batchedRequests) throws SQLException {
     return Map.of();
   }
 
@@ -385,7 +354,7 @@ public class LockRepository extends SessionRepository {
    * Fails at once if somebody else keeps the lock's row locked, where every statement would wait
    * for it for too long.
    */
-  public void ensureUnlocked(LockName name) throws SQLException {}
+  void ensureUnlocked(LockName name) throws SQLException {}
 
   /**
    * What became of one who expected to find a lock held.
@@ -396,7 +365,7 @@ public class LockRepository extends SessionRepository {
    * @param atMostUntil when its at-most time ends
    * @param soonest when the first session ends of those that are ahead
    */
-  public record ContendedOutcome(
+  record ContendedOutcome(
       @Nullable TokenRange taken,
       String holder,
       long token,
@@ -427,20 +396,15 @@ public class LockRepository extends SessionRepository {
 
   /**
    * Does steps on contended locks, in order, each in a transaction of its own: all of them in one
-   * round trip, which a locked row may hold up.
+   * round trip, which a locked row may hold up. Those that cannot be done so stay undone.
    */
-  public void contended(List<ContendedRequest> contendedRequests) throws SQLException {}
+  void contended(List<ContendedRequest> contendedRequests) throws SQLException {}
 
   /**
    * Whether some of what was last asked for by {@link #together} or {@link #contended} may have
    * been committed, if that failed.
    */
   boolean mayBePartlyDone() {
-    return false;
-  }
-
-  /** Whether {@link #contended} does any. */
-  public boolean hasContended() {
     return false;
   }
 }

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * The row of one lock. A holder of the whole capacity is its {@link #owner}, kept in the row, so
  * that a mutex costs one statement; holders of a part are rows of their own.
  */
-public final class LockRow extends LockRecord {
-  public @Nullable HoldEntry owner;
+final class LockRow extends LockRecord {
+  @Nullable HoldEntry owner;
 
   /** Of the next holder that gets a row. */
   long nextPlace;

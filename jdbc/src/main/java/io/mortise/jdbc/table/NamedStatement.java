@@ -6,6 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -70,7 +71,7 @@ public final class NamedStatement implements AutoCloseable {
    *
    * @param values strings, or longs
    */
-  public NamedStatement set(String name, List<?> values) throws SQLException {
+  NamedStatement set(String name, List<?> values) throws SQLException {
     int[] places = positions.getOrDefault(name, NONE);
     for (int i = 0; i < places.length; i++) {
       Object value = values.get(i % values.size());
@@ -87,7 +88,7 @@ public final class NamedStatement implements AutoCloseable {
   }
 
   /** One that gives the key that it generates. */
-  public static NamedStatement withKey(Connection connection, SqlText.SqlStatement text)
+  static NamedStatement withKey(Connection connection, SqlText.SqlStatement text)
       throws SQLException {
     return new NamedStatement(
         connection.prepareStatement(text.sql(), PreparedStatement.RETURN_GENERATED_KEYS),
@@ -96,8 +97,7 @@ public final class NamedStatement implements AutoCloseable {
   }
 
   /** An array of a type that the database knows by this name. */
-  public NamedStatement set(String name, String type, @Nullable Object[] values)
-      throws SQLException {
+  NamedStatement set(String name, String type, @Nullable Object[] values) throws SQLException {
     Array array = statement.getConnection().createArrayOf(type, values);
     for (int position : positions.getOrDefault(name, NONE)) {
       statement.setArray(position, array);
@@ -107,12 +107,12 @@ public final class NamedStatement implements AutoCloseable {
 
   /** Takes the rows of one result of several. */
   @FunctionalInterface
-  public interface ResultReader {
+  interface ResultReader {
     void read(int result, ResultSet rows) throws SQLException;
   }
 
   /** Runs a text of several statements, and hands over the results of its queries in order. */
-  public void run(ResultReader reader) throws SQLException {
+  void run(ResultReader reader) throws SQLException {
     boolean hasRows = statement.execute();
     for (int result = 0; hasRows || statement.getUpdateCount() >= 0; ) {
       if (hasRows) {
@@ -134,8 +134,37 @@ public final class NamedStatement implements AutoCloseable {
     return statement.executeQuery();
   }
 
+  /** Makes a value of a row. */
+  @FunctionalInterface
+  public interface RowReader<T> {
+    T read(ResultSet row) throws SQLException;
+  }
+
+  /** Runs it; its first row, or null if it has none. */
+  public <T> @Nullable T first(RowReader<T> reader) throws SQLException {
+    try (ResultSet row = query()) {
+      return row.next() ? reader.read(row) : null;
+    }
+  }
+
+  /** Runs it; whether it has a row, and that says 1. */
+  boolean isOne() throws SQLException {
+    return Boolean.TRUE.equals(first(row -> row.getInt(1) == 1));
+  }
+
+  /** Runs it; all its rows. */
+  <T> List<T> all(RowReader<T> reader) throws SQLException {
+    List<T> all = new ArrayList<>();
+    try (ResultSet row = query()) {
+      while (row.next()) {
+        all.add(reader.read(row));
+      }
+    }
+    return all;
+  }
+
   /** The key that the last run generated. */
-  public long key() throws SQLException {
+  long key() throws SQLException {
     try (ResultSet row = statement.getGeneratedKeys()) {
       row.next();
       return row.getLong(1);

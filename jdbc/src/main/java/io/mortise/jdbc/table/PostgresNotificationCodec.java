@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class PostgresNotificationCodec {
   /** What the name of a session's channel begins with; a table's may begin with something else. */
-  public static final String CHANNELS = "mortise_";
+  static final String CHANNELS = "mortise_";
 
   /** Of a grant, which has the most. */
   private static final int FIELDS = 7;
@@ -30,7 +30,7 @@ public final class PostgresNotificationCodec {
     return CHANNELS + session.value();
   }
 
-  public static String encode(SessionNotification sessionNotification) {
+  static String encode(SessionNotification sessionNotification) {
     String head =
         sessionNotification.attempt().encoded() + "\n" + sessionNotification.name().value();
     if (sessionNotification instanceof SessionNotification.Granted granted) {

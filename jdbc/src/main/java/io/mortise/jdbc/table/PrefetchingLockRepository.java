@@ -8,13 +8,13 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * the head of the queue, the holders, and the sessions of all of them. What it writes is kept back
  * and goes with the commit. What was not foreseen is asked for as ever, after what was kept back.
  */
-public abstract class PrefetchingLockRepository extends LockRepository {
+abstract class PrefetchingLockRepository extends LockRepository {
   /** Statements that are kept back at most. */
   private static final int KEPT_BACK = 24;
 
@@ -50,7 +50,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
    * @param takesSeveral whether the connection takes several statements in one text; else there is
    *     nothing to gain
    */
-  public PrefetchingLockRepository(
+  PrefetchingLockRepository(
       Connection connection,
       SqlText text,
       String namespace,
@@ -87,41 +87,38 @@ public abstract class PrefetchingLockRepository extends LockRepository {
     }
   }
 
-  public final boolean takesSeveral() {
+  final boolean takesSeveral() {
     return takesSeveral;
   }
 
-  public StatementBatch statementBatch() {
+  StatementBatch statementBatch() {
     return statementBatch;
   }
 
   /** The transaction is over. */
-  public void forget() {
+  void forget() {
     prefetchedLock = null;
     began = 0;
     statementBatch.clear();
   }
 
   /** A transaction began at this time, which is what its step will ask for first. */
-  public void began(long now) {
+  void began(long now) {
     began = now;
   }
 
-  public long now() throws SQLException {
+  long now() throws SQLException {
     PrefetchedLock known = prefetchedLock;
     if (known != null) {
       return known.now;
     } else if (began != 0) {
       return began;
     }
-    try (ResultSet row = of("now").query()) {
-      row.next();
-      return row.getLong(1);
-    }
+    return Objects.requireNonNull(of("now").first(row -> row.getLong(1)));
   }
 
   /** Reads what a step may ask for. */
-  public void readAll(PrefetchTarget prefetchTarget) throws SQLException {
+  void readAll(PrefetchTarget prefetchTarget) throws SQLException {
     PrefetchedLock reading = new PrefetchedLock(prefetchTarget.attempt());
     List<HoldRow> holds = new ArrayList<>();
     AttemptId attempt = prefetchTarget.attempt();
@@ -160,7 +157,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
-  public @Nullable LockRow lock(String name) throws SQLException {
+  @Nullable LockRow lock(String name) throws SQLException {
     return prefetchedLock == null ? super.lock(name) : prefetchedLock.lock;
   }
 
@@ -172,7 +169,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
-  public List<HoldRow> holds(String name, int limit) throws SQLException {
+  List<HoldRow> holds(String name, int limit) throws SQLException {
     List<HoldRow> known = prefetchedLock == null ? null : prefetchedLock.holds;
     if (known == null || limit > HOLDS) {
       catchUp();
@@ -182,7 +179,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
-  public @Nullable HoldRow hold(String name, String attempt) throws SQLException {
+  @Nullable HoldRow hold(String name, String attempt) throws SQLException {
     List<HoldRow> known = prefetchedLock == null ? null : prefetchedLock.holds;
     if (known != null) {
       for (HoldRow hold : known) {
@@ -205,7 +202,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
-  public void insert(String name, HoldEntry hold, long place) throws SQLException {
+  void insert(String name, HoldEntry hold, long place) throws SQLException {
     super.insert(name, hold, place);
     holdsChanged();
   }
@@ -225,7 +222,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
-  public @Nullable LockSnapshot look(String name, int limit, Clock clock) throws SQLException {
+  @Nullable LockSnapshot look(String name, int limit, Clock clock) throws SQLException {
     if (!takesSeveral) {
       return super.look(name, limit, clock);
     }
@@ -260,7 +257,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
-  public @Nullable RenewalResult keep(
+  @Nullable RenewalResult keep(
       String sessionId,
       long previous,
       long beat,
@@ -296,10 +293,12 @@ public abstract class PrefetchingLockRepository extends LockRepository {
     List<Renewal.NumberedNotification> notifications = new ArrayList<>();
     statementBatch.send(
         (result, row) -> {
-          if (result == 1) {
-            notifications.addAll(items(row));
-          } else if (row.next()) {
-            clock.add(row.getLong(1));
+          while (row.next()) {
+            if (result == 1) {
+              notifications.add(item(row));
+            } else {
+              clock.add(row.getLong(1));
+            }
           }
         });
     return clock.isEmpty() ? null : new RenewalResult(clock.get(0), notifications);
@@ -310,22 +309,18 @@ public abstract class PrefetchingLockRepository extends LockRepository {
     return partlyDone;
   }
 
-  public void mayBePartlyDone(boolean whether) {
+  void mayBePartlyDone(boolean whether) {
     partlyDone = whether;
   }
 
-  @Override
-  public boolean hasContended() {
-    return takesSeveral;
-  }
-
   /**
-   * Does steps on contended locks, in order; at least one.
+   * Does steps on contended locks, in order; at least one, on a connection that takes several
+   * statements in one text.
    *
    * @param results how many each gives
    * @param place of the one that counts
    */
-  public void contended(List<ContendedRequest> contendedRequests, int results, int place)
+  void contended(List<ContendedRequest> contendedRequests, int results, int place)
       throws SQLException {
     partlyDone = contendedRequests.size() > 1;
     if (!partlyDone) {
@@ -358,7 +353,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
-  public @Nullable WaitRow waiter(String name, String attempt) throws SQLException {
+  @Nullable WaitRow waiter(String name, String attempt) throws SQLException {
     if (prefetchedLock != null && prefetchedLock.attempt.equals(attempt)) {
       return prefetchedLock.waiter;
     }
@@ -385,20 +380,20 @@ public abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
-  public Set<String> withoutConnection(Set<String> sessions) throws SQLException {
+  Set<String> withoutConnection(Set<String> sessions) throws SQLException {
     catchUp();
     return super.withoutConnection(sessions);
   }
 
   @Override
-  public long soonestEnd(String name, long ticket, int limit, long now) throws SQLException {
+  long soonestEnd(String name, long ticket, int limit, long now) throws SQLException {
     return prefetchedLock == null
         ? super.soonestEnd(name, ticket, limit, now)
         : prefetchedLock.soonest;
   }
 
   @Override
-  public void insert(String name, WaitRow waiter) throws SQLException {
+  void insert(String name, WaitRow waiter) throws SQLException {
     super.insert(name, waiter);
     if (prefetchedLock != null) {
       if (prefetchedLock.allHeads) {
@@ -433,7 +428,7 @@ public abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
-  public boolean tell(SessionNotification sessionNotification, long now) throws SQLException {
+  boolean tell(SessionNotification sessionNotification, long now) throws SQLException {
     String id = sessionNotification.attempt().session().value();
     if (prefetchedLock == null || !prefetchedLock.asked.contains(id)) {
       catchUp();

@@ -8,7 +8,6 @@ import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -36,7 +35,7 @@ public abstract class SessionRepository extends StatementCache {
   private static final Logger log = LoggerFactory.getLogger(SessionRepository.class);
 
   /** What the name of a connection lock begins with; the id of the session follows. */
-  public static final String CONNECTIONS = "mortise_";
+  static final String CONNECTIONS = "mortise_";
 
   /** Sessions whose connection locks this connection holds. */
   private final Set<String> connected = new HashSet<>();
@@ -82,13 +81,11 @@ public abstract class SessionRepository extends StatementCache {
   }
 
   public @Nullable SessionRow session(String id) throws SQLException {
-    try (ResultSet row = of("session_select").set("session", id).query()) {
-      return row.next() ? SessionRow.read(row) : null;
-    }
+    return of("session_select").set("session", id).first(SessionRow::read);
   }
 
   /** Those of some sessions that there are, by their ids. */
-  public Map<String, SessionRow> sessions(Set<String> ids) throws SQLException {
+  Map<String, SessionRow> sessions(Set<String> ids) throws SQLException {
     Map<String, SessionRow> found = new HashMap<>();
     List<String> all = List.copyOf(ids);
     for (int from = 0; from < all.size(); from += AT_ONCE) {
@@ -133,7 +130,7 @@ public abstract class SessionRepository extends StatementCache {
     }
   }
 
-  public final boolean hasConnectionLock(String sessionId) {
+  final boolean hasConnectionLock(String sessionId) {
     return connected.contains(sessionId);
   }
 
@@ -151,11 +148,11 @@ public abstract class SessionRepository extends StatementCache {
   }
 
   /** Takes a connection lock if it is free; false also where there are none. */
-  public boolean lockConnection(String name) throws SQLException {
+  boolean lockConnection(String name) throws SQLException {
     return false;
   }
 
-  protected final void unlockConnection(String name) throws SQLException {
+  final void unlockConnection(String name) throws SQLException {
     of("connection_unlock").set("connection", name).query().close();
   }
 
@@ -164,7 +161,7 @@ public abstract class SessionRepository extends StatementCache {
    *
    * @param sessionIds that hold connection locks, as their rows say; not empty
    */
-  public Set<String> withoutConnection(Set<String> sessionIds) throws SQLException {
+  Set<String> withoutConnection(Set<String> sessionIds) throws SQLException {
     NamedStatement namedStatement =
         of(text.statement("disconnected", SqlText.listLength(sessionIds.size())));
     Set<String> found = new HashSet<>();
@@ -182,7 +179,7 @@ public abstract class SessionRepository extends StatementCache {
     return found;
   }
 
-  public void insertSession(String id, long beat, long expiresAt, long ttl, String client)
+  void insertSession(String id, long beat, long expiresAt, long ttl, String client)
       throws SQLException {
     of("session_insert")
         .set("session", id)
@@ -201,8 +198,8 @@ public abstract class SessionRepository extends StatementCache {
         .update();
   }
 
-  public boolean renewSession(
-      String id, long previous, long beat, long expiresAt, long ttl, long now) throws SQLException {
+  boolean renewSession(String id, long previous, long beat, long expiresAt, long ttl, long now)
+      throws SQLException {
     return of("session_renew")
             .set("session", id)
             .set("previous", previous)
@@ -235,7 +232,7 @@ public abstract class SessionRepository extends StatementCache {
   }
 
   /** Leaves a notification, unless the session has ended. */
-  public boolean tell(SessionNotification notifications, long now) throws SQLException {
+  boolean tell(SessionNotification notifications, long now) throws SQLException {
     NamedStatement namedStatement = of("news_insert", notifications.name().value());
     bind(namedStatement, notifications, now);
     return namedStatement.update() > 0;
@@ -283,21 +280,14 @@ public abstract class SessionRepository extends StatementCache {
 
   private static List<Renewal.NumberedNotification> items(NamedStatement namedStatement)
       throws SQLException {
-    try (ResultSet row = namedStatement.query()) {
-      return items(row);
-    }
+    return namedStatement.all(SessionRepository::item);
   }
 
-  static List<Renewal.NumberedNotification> items(ResultSet row) throws SQLException {
-    List<Renewal.NumberedNotification> numberedNotifications = new ArrayList<>();
-    while (row.next()) {
-      numberedNotifications.add(
-          new Renewal.NumberedNotification(row.getLong("id"), notifications(row)));
-    }
-    return numberedNotifications;
+  static Renewal.NumberedNotification item(ResultSet row) throws SQLException {
+    return new Renewal.NumberedNotification(row.getLong("id"), notification(row));
   }
 
-  private static SessionNotification notifications(ResultSet row) throws SQLException {
+  private static SessionNotification notification(ResultSet row) throws SQLException {
     LockName name = LockName.of(row.getString("name"));
     AttemptId attempt = AttemptId.parse(row.getString("attempt"));
     return switch (row.getString("kind")) {
@@ -321,7 +311,7 @@ public abstract class SessionRepository extends StatementCache {
    *
    * @param notifications oldest first
    */
-  public record RenewalResult(long now, List<Renewal.NumberedNotification> notifications) {}
+  record RenewalResult(long now, List<Renewal.NumberedNotification> notifications) {}
 
   /**
    * Renews a session that lives, forgets notifications that it knows, and reads the oldest, in a
@@ -331,7 +321,7 @@ public abstract class SessionRepository extends StatementCache {
    * @param limit how many notifications
    * @return null if the session was not renewed
    */
-  public @Nullable RenewalResult keep(
+  @Nullable RenewalResult keep(
       String sessionId,
       long previous,
       long beat,
@@ -374,12 +364,10 @@ public abstract class SessionRepository extends StatementCache {
 
   /** Wakes a process, where the server can. */
   public void notify(String channel, String payload) throws SQLException {
-    try (ResultSet row = of("notify").set("channel", channel).set("payload", payload).query()) {
-      row.next();
-    }
+    of("notify").set("channel", channel).set("payload", payload).query().close();
   }
 
-  public int forgetOrphans(int limit) throws SQLException {
+  int forgetOrphans(int limit) throws SQLException {
     return of("news_orphaned").set("row_limit", limit).update();
   }
 
@@ -404,8 +392,7 @@ public abstract class SessionRepository extends StatementCache {
 
   /** The latest moment at which any lock was used; 0 if there is none. */
   public long latest() throws SQLException {
-    try (ResultSet row = of("lock_latest").query()) {
-      return row.next() ? row.getLong(1) : 0;
-    }
+    Long latest = of("lock_latest").first(row -> row.getLong(1));
+    return latest == null ? 0 : latest;
   }
 }

@@ -20,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  * checked on the row that it changes. What they do not foresee they leave as it is.
  */
 public final class SingleStatementPath {
-  private static final LockRepository.TokenRange NOTHING = new LockRepository.TokenRange(0, 0);
-
   private final LockRepository repository;
   private final Consumer<SessionNotification> pendingNotifications;
 
@@ -49,23 +47,15 @@ public final class SingleStatementPath {
    */
   public @Nullable Reply alone(Request request, LockRepository.Clock clock) throws SQLException {
     if (request instanceof Request.Acquire acquire) {
-      LockRepository.TokenRange tokenRange = repository.acquireFast(acquire, clock);
-      return tokenRange == null ? null : fastReply(request, tokenRange);
+      return granted(acquire, repository.acquireFast(acquire, clock));
     }
-    return repository.abandonFast((Request.Abandon) request, clock)
-        ? fastReply(request, NOTHING)
-        : null;
+    boolean ended = repository.abandonFast((Request.Abandon) request, clock);
+    return ended ? released(request.attempt()) : null;
   }
 
   /** The same of a lock that nobody is known to have asked for; null also if it has a row. */
   public @Nullable Reply first(Request.Acquire request) throws SQLException {
-    LockRepository.TokenRange tokenRange = repository.acquireFirst(request);
-    return tokenRange == null ? null : fastReply(request, tokenRange);
-  }
-
-  /** Whether there may be another for what {@link #alone} left, see {@link #contended}. */
-  public boolean hasContended() {
-    return repository.hasContended();
+    return granted(request, repository.acquireFirst(request));
   }
 
   /** See {@link LockRepository#mayBePartlyDone}. */
@@ -101,13 +91,15 @@ public final class SingleStatementPath {
     List<@Nullable Reply> replies = new ArrayList<>();
     Map<String, LockRepository.TokenRange> done = repository.together(batchedRequests);
     for (LockRepository.BatchedRequest batchedRequest : batchedRequests) {
-      LockRepository.TokenRange tokenRange = done.get(batchedRequest.request().attempt().encoded());
-      boolean takes = batchedRequest.request() instanceof Request.Acquire;
+      AttemptId attempt = batchedRequest.request().attempt();
+      LockRepository.TokenRange taken = done.get(attempt.encoded());
+      boolean holds = taken != null && taken.tokens() > 0;
       // Of an attempt that asks to hold it is no answer that it has ended, nor the reverse.
-      replies.add(
-          tokenRange != null && takes == tokenRange.tokens() > 0
-              ? fastReply(batchedRequest.request(), tokenRange)
-              : null);
+      if (batchedRequest.request() instanceof Request.Acquire acquire) {
+        replies.add(holds ? granted(acquire, taken) : null);
+      } else {
+        replies.add(taken != null && !holds ? released(attempt) : null);
+      }
     }
     return replies;
   }
@@ -122,18 +114,12 @@ public final class SingleStatementPath {
     return new Reply.Ended(attempt, AttemptState.HELD, EndReason.RELEASED, false);
   }
 
-  static Reply granted(Request.Acquire request, LockRepository.TokenRange tokenRange) {
-    return new Reply.Granted(
-        request.attempt(),
-        tokenRange.token(),
-        tokenRange.tokens(),
-        false,
-        request.terms().atMost());
-  }
-
-  private static Reply fastReply(Request request, LockRepository.TokenRange tokenRange) {
-    return request instanceof Request.Acquire acquire
-        ? granted(acquire, tokenRange)
-        : released(request.attempt());
+  /** The answer to an acquire, or null if nothing was taken. */
+  static @Nullable Reply granted(
+      Request.Acquire request, LockRepository.@Nullable TokenRange taken) {
+    return taken == null
+        ? null
+        : new Reply.Granted(
+            request.attempt(), taken.token(), taken.tokens(), false, request.terms().atMost());
   }
 }

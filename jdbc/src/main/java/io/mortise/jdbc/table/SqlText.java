@@ -49,9 +49,8 @@ public final class SqlText {
   public SqlText(List<String> folders, String prefix) {
     if (!prefix.matches("[A-Za-z][A-Za-z0-9_]{0,29}")) {
       throw new IllegalArgumentException(
-          "Table prefix '"
-              + prefix
-              + "' is not 1 to 30 letters, digits and underscores, with a letter first.");
+          "Table prefix '%s' is not 1 to 30 letters, digits and underscores, with a letter first."
+              .formatted(prefix));
     }
     this.folders = new ArrayList<>(folders);
     this.folders.add(SHARED);
@@ -63,14 +62,14 @@ public final class SqlText {
   public record SqlStatement(String name, String sql, List<String> parameters) {}
 
   /** How several statements become one text: what stands before and behind them. */
-  public record MultiStatementFormat(String before, String after) {
-    public static final MultiStatementFormat PLAIN = new MultiStatementFormat("", "");
+  record MultiStatementFormat(String before, String after) {
+    static final MultiStatementFormat PLAIN = new MultiStatementFormat("", "");
 
-    public String one(String statements) {
+    String one(String statements) {
       return before + statements + after;
     }
 
-    public SqlStatement one(SqlStatement statements) {
+    SqlStatement one(SqlStatement statements) {
       return new SqlStatement(statements.name(), one(statements.sql()), statements.parameters());
     }
   }
@@ -91,7 +90,7 @@ public final class SqlText {
    * A statement with lists ({@code :names...}), each of so many values; {@link
    * NamedStatement#set(String, List)} sets them.
    */
-  public SqlStatement statement(String name, int size) {
+  SqlStatement statement(String name, int size) {
     return statements.computeIfAbsent(new StatementKey(name, size), this::load);
   }
 
@@ -99,7 +98,7 @@ public final class SqlText {
    * How long a list is to be made that has to hold so many values, the rest of it filled in. In few
    * steps, so that few statements are prepared; two thirds of it are needed at least.
    */
-  public static int listLength(int size) {
+  static int listLength(int size) {
     int power = Integer.highestOneBit(size);
     if (power == size) {
       return size;

@@ -12,7 +12,7 @@ import java.util.Map;
  * Statements that go to the server together: one text, one round trip, in order. For drivers that
  * take several statements in one.
  */
-public final class StatementBatch {
+final class StatementBatch {
   /** Different sequences that stay prepared; there are a dozen in everyday life. */
   private static final int REMEMBERED = 64;
 
@@ -34,7 +34,7 @@ public final class StatementBatch {
 
   private record PreparedBatch(PreparedStatement statement, List<NamedStatement> parts) {}
 
-  public void add(SqlText.SqlStatement text, StatementCache.ParameterBinder binder) {
+  void add(SqlText.SqlStatement text, StatementCache.ParameterBinder binder) {
     parts.add(new BatchedStatement(text, binder));
   }
 
@@ -46,12 +46,12 @@ public final class StatementBatch {
     parts.clear();
   }
 
-  public void send() throws SQLException {
+  void send() throws SQLException {
     send((result, rows) -> {});
   }
 
   /** As {@link #send()}, and hands over the results of queries in order. */
-  public void send(NamedStatement.ResultReader reader) throws SQLException {
+  void send(NamedStatement.ResultReader reader) throws SQLException {
     if (parts.isEmpty()) {
       return;
     }

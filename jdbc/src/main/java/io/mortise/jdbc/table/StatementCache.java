@@ -1,17 +1,15 @@
 package io.mortise.jdbc.table;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /** The statements of one connection, each prepared when it is first needed. For one thread. */
-public abstract class StatementCache {
+abstract class StatementCache {
   private final Connection connection;
-  public final SqlText text;
+  final SqlText text;
   private final String namespace;
   private final Map<String, NamedStatement> prepared = new HashMap<>();
 
@@ -21,14 +19,14 @@ public abstract class StatementCache {
     this.namespace = namespace;
   }
 
-  public NamedStatement prepare(Connection connection, SqlText.SqlStatement sqlStatement)
+  NamedStatement prepare(Connection connection, SqlText.SqlStatement sqlStatement)
       throws SQLException {
     return new NamedStatement(connection, sqlStatement);
   }
 
   /** Sets the parameters of a statement. */
   @FunctionalInterface
-  public interface ParameterBinder {
+  interface ParameterBinder {
     void bind(NamedStatement namedStatement) throws SQLException;
   }
 
@@ -48,16 +46,16 @@ public abstract class StatementCache {
     namedStatement.update();
   }
 
-  public final NamedStatement of(String statementName, String name) throws SQLException {
+  final NamedStatement of(String statementName, String name) throws SQLException {
     return of(statementName).set("name", name);
   }
 
-  public final NamedStatement of(String statementName) throws SQLException {
+  final NamedStatement of(String statementName) throws SQLException {
     NamedStatement known = prepared.get(statementName);
     return known == null ? of(text.statement(statementName)) : known;
   }
 
-  public final NamedStatement of(SqlText.SqlStatement sqlStatement) throws SQLException {
+  final NamedStatement of(SqlText.SqlStatement sqlStatement) throws SQLException {
     NamedStatement namedStatement = prepared.get(sqlStatement.name());
     if (namedStatement == null) {
       namedStatement = prepare(connection, sqlStatement);
@@ -73,12 +71,6 @@ public abstract class StatementCache {
   }
 
   static List<String> strings(NamedStatement namedStatement) throws SQLException {
-    List<String> strings = new ArrayList<>();
-    try (ResultSet row = namedStatement.query()) {
-      while (row.next()) {
-        strings.add(row.getString(1));
-      }
-    }
-    return strings;
+    return namedStatement.all(row -> row.getString(1));
   }
 }

@@ -22,7 +22,7 @@ public final class StoreConnection implements AutoCloseable {
 
   public final LockRepository repository;
   public final SingleStatementPath fast;
-  public final LockTable<LockRow, SQLException> locks;
+  public final LockTable<?, SQLException> locks;
   public final SqlSessionTable sessions;
 
   public StoreConnection(

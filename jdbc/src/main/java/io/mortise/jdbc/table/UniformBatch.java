@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * nothing but the lock and the attempt, of locks that this process has asked for before. Most often
  * all that travel together are such.
  */
-public final class UniformBatch implements StatementCache.ParameterBinder {
+final class UniformBatch implements StatementCache.ParameterBinder {
   /** What stands in a list where there is nobody: no name, and no attempt. */
   private static final String NOBODY = "";
 
@@ -34,7 +34,7 @@ public final class UniformBatch implements StatementCache.ParameterBinder {
    *
    * @param batchedRequests sorted by name
    */
-  public static @Nullable UniformBatch of(List<BatchedRequest> batchedRequests) {
+  static @Nullable UniformBatch of(List<BatchedRequest> batchedRequests) {
     Request.Acquire like = null;
     for (BatchedRequest batchedRequest : batchedRequests) {
       if (batchedRequest.isNew()) {
@@ -60,12 +60,12 @@ public final class UniformBatch implements StatementCache.ParameterBinder {
   }
 
   /** The length of the lists; a lock that stands there twice counts once. */
-  public int length() {
+  int length() {
     return SqlText.listLength(batchedRequests.size());
   }
 
   /** How many locks they are about; none is asked for twice. */
-  public int size() {
+  int size() {
     return batchedRequests.size();
   }
 
@@ -74,7 +74,7 @@ public final class UniformBatch implements StatementCache.ParameterBinder {
    *
    * @param token the first of each block
    */
-  public Map<String, TokenRange> allServed(long token) {
+  Map<String, TokenRange> allServed(long token) {
     Map<String, TokenRange> served = new HashMap<>();
     for (BatchedRequest batchedRequest : batchedRequests) {
       served.put(

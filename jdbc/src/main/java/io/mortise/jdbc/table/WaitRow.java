@@ -13,7 +13,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** An attempt in the queue: what it asked for, and when. */
-public record WaitRow(
+record WaitRow(
     String attempt,
     long ticket,
     int weight,
@@ -36,7 +36,7 @@ public record WaitRow(
         row.getLong("since_us"));
   }
 
-  public static WaitRow of(WaiterEntry waiter) {
+  static WaitRow of(WaiterEntry waiter) {
     Request.Acquire request = waiter.request();
     Terms terms = request.terms();
     return new WaitRow(
@@ -70,7 +70,7 @@ public record WaitRow(
   }
 
   /** Microseconds, or -1 for none. */
-  public static long length(@Nullable Duration time) {
+  static long length(@Nullable Duration time) {
     return time == null ? -1 : LockRecord.micros(time);
   }
 

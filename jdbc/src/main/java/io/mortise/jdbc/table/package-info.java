@@ -2,7 +2,8 @@
  * The lock table in SQL: rows, the statements that read and write them, and what a step decides.
  * Start reading at {@code SqlLockRecords} (locks; {@code SingleStatementPath} are its short cuts)
  * and {@code SqlSessionTable} (sessions), which run in a transaction of a {@code StoreConnection}.
- * Not exported.
+ * {@code PostgresTransactions} and {@code MySqlTransactions} open one with few round trips. Other
+ * packages see a connection and what it does; rows stay here. Not exported.
  */
 @NullMarked
 package io.mortise.jdbc.table;

@@ -10,6 +10,7 @@ import io.mortise.jdbc.dialect.ServerDatabase;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.LockRepository;
+import io.mortise.jdbc.table.ServingRepository;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.AttemptId;
@@ -27,9 +28,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -212,17 +211,7 @@ class ConnectionExecutorTest {
   /** A connection by which all that travel together are served. */
   private static StoreConnection serving() throws SQLException {
     Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:serving");
-    LockRepository lockRepository =
-        new LockRepository(connection, new SqlText("h2", SqlText.DEFAULT_PREFIX), "default") {
-          @Override
-          public Map<String, TokenRange> together(List<BatchedRequest> batchedRequests) {
-            Map<String, TokenRange> all = new HashMap<>();
-            batchedRequests.forEach(
-                ask -> all.put(ask.request().attempt().encoded(), new TokenRange(1, 1)));
-            return all;
-          }
-        };
-    return new StoreConnection(connection, lockRepository, new NoTransactions());
+    return new StoreConnection(connection, new ServingRepository(connection), new NoTransactions());
   }
 
   /** Has an executor do something until the latch is opened that is returned. */

@@ -3,8 +3,8 @@ package io.mortise.jdbc.dialect;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.jdbc.TestTables;
 import io.mortise.jdbc.table.StoreConnection;
+import io.mortise.jdbc.table.TestTables;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.H2Server;
 import java.sql.Connection;

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 /** Which slot a key belongs to: CRC16 (XMODEM), as the Redis Cluster specification has it. */
 public final class HashSlots {
   /** How many there are in every cluster. */
-  public static final int COUNT = 16_384;
+  static final int COUNT = 16_384;
 
   private static final int POLYNOMIAL = 0x1021;
 

@@ -169,7 +169,7 @@ public final class LockCodec {
         time(text, 40 + ATTEMPT));
   }
 
-  public static AttemptState was(char end) {
+  private static AttemptState was(char end) {
     return switch (end) {
       case 'R', 'X', 'V', 'T' -> AttemptState.HELD;
       case 'r', 'v' -> AttemptState.WAITING;
@@ -177,7 +177,7 @@ public final class LockCodec {
     };
   }
 
-  public static EndReason how(char end) {
+  private static EndReason how(char end) {
     return switch (end) {
       case 'R', 'r' -> EndReason.RELEASED;
       case 'X' -> EndReason.EXPIRED;

@@ -31,7 +31,7 @@ public final class ZooKeeperConnector {
   }
 
   /** Whether connections are our own. */
-  public boolean isOwn() {
+  boolean isOwn() {
     return servers != null;
   }
 

@@ -43,10 +43,6 @@ public final class NodeLayout {
     return root + "/locks/" + NodeNames.encode(name);
   }
 
-  public String sessions() {
-    return root + "/sessions";
-  }
-
   public String session(SessionId id) {
     return root + "/sessions/" + id;
   }

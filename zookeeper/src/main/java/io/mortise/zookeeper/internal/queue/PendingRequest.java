@@ -9,10 +9,10 @@ import java.util.function.Consumer;
 /** A request that the engine has submitted, until it is answered. Guarded by its session. */
 public final class PendingRequest {
   public final Request request;
-  public final long since;
+  final long since;
 
   /** Whether nobody waits for the answer, so that it may be sent together with others. */
-  public final boolean later;
+  final boolean later;
 
   private final Consumer<Reply> sink;
   private boolean answered;
@@ -28,7 +28,7 @@ public final class PendingRequest {
     return request.attempt();
   }
 
-  public boolean isAcquire() {
+  boolean isAcquire() {
     return request instanceof Request.Acquire;
   }
 
@@ -36,7 +36,7 @@ public final class PendingRequest {
     return request instanceof Request.Abandon;
   }
 
-  public boolean isAnswered() {
+  boolean isAnswered() {
     return answered;
   }
 

@@ -9,29 +9,29 @@ import org.jspecify.annotations.Nullable;
 /** One look at a queue, and what it has found so far. Guarded by its session. */
 public final class QueueLook {
   /** The request that is answered by it, if one is. */
-  public final @Nullable PendingRequest requester;
+  final @Nullable PendingRequest requester;
 
   /** Whether every change of the queue is told from now on. */
   public final boolean watching;
 
   /** Attempts whose node is not in the queue any more. */
-  public final List<ZooKeeperAttempt> missing = new ArrayList<>();
+  final List<ZooKeeperAttempt> missing = new ArrayList<>();
 
   /** Attempts that hold by now, if their nodes are really ours. */
-  public final List<ZooKeeperAttempt> holding = new ArrayList<>();
+  final List<ZooKeeperAttempt> holding = new ArrayList<>();
 
-  public LockQueue queue = LockQueue.of(List.of(), 1);
+  LockQueue queue = LockQueue.of(List.of(), 1);
 
   /** Whether the first waiter is ours. */
-  public boolean waits;
+  boolean waits;
 
   /** How many holders' nodes are read. */
-  public int heads;
+  int heads;
 
   /** The first holder, if its node says which attempt that is. */
-  public Reply.@Nullable Holder holder;
+  Reply.@Nullable Holder holder;
 
-  public QueueLook(@Nullable PendingRequest requester, boolean watching) {
+  QueueLook(@Nullable PendingRequest requester, boolean watching) {
     this.requester = requester;
     this.watching = watching;
   }

@@ -42,27 +42,27 @@ public final class SessionAttempts {
   }
 
   /** The attempt with this id at the lock; null for one of another session, too. */
-  public @Nullable ZooKeeperAttempt find(AttemptId id, LockName name) {
+  @Nullable ZooKeeperAttempt find(AttemptId id, LockName name) {
     ZooKeeperAttempt attempt = isOurs(id) ? attempts.get(id.number()) : null;
     return attempt != null && attempt.name.equals(name) ? attempt : null;
   }
 
   /** Whether an attempt of this session has ended, or its number was given to another one. */
-  public boolean hasEnded(AttemptId id, LockName name) {
+  boolean hasEnded(AttemptId id, LockName name) {
     return endedAttempts.get(id.number(), name) != null || attempts.get(id.number()) != null;
   }
 
-  public void add(ZooKeeperAttempt attempt) {
+  void add(ZooKeeperAttempt attempt) {
     attempts.add(attempt);
   }
 
   /** The attempt has no node, and counts as never made. */
-  public void discard(ZooKeeperAttempt attempt) {
+  void discard(ZooKeeperAttempt attempt) {
     attempts.remove(attempt);
   }
 
   /** The attempt's node is gone, and how it ended is remembered. */
-  public void end(ZooKeeperAttempt attempt, AttemptEnd attemptEnd) {
+  void end(ZooKeeperAttempt attempt, AttemptEnd attemptEnd) {
     attempts.remove(attempt);
     endedAttempts.add(attempt.number, attempt.name, attemptEnd);
   }
@@ -106,7 +106,7 @@ public final class SessionAttempts {
   }
 
   /** Attempts at the lock of which it is not known whether they have a node. */
-  public List<ZooKeeperAttempt> inDoubt(LockName name) {
+  List<ZooKeeperAttempt> inDoubt(LockName name) {
     return attempts.all().stream()
         .filter(attempt -> attempt.state() == NodeState.DOUBT && attempt.name.equals(name))
         .toList();
@@ -120,11 +120,11 @@ public final class SessionAttempts {
         .collect(Collectors.toCollection(LinkedHashSet::new));
   }
 
-  public void lookBegins() {
+  void lookBegins() {
     looks++;
   }
 
-  public void lookEnds() {
+  void lookEnds() {
     looks--;
   }
 

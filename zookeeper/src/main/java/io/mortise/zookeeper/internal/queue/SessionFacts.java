@@ -1,12 +1,9 @@
 package io.mortise.zookeeper.internal.queue;
 
-import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 
 /** What the queues of a session read of it. They change nothing in it. */
 public interface SessionFacts {
-  SessionId id();
-
   SessionSpec spec();
 
   /** The store, as messages name it. */

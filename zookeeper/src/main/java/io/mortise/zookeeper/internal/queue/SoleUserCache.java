@@ -37,7 +37,7 @@ public final class SoleUserCache {
   private final Set<String> lately = new LinkedHashSet<>();
 
   /** The last hold of this session that has ended, if one has since the watch was set. */
-  public static final class LastHold {
+  static final class LastHold {
     private boolean left;
     private boolean followed;
     private int seq;
@@ -85,7 +85,7 @@ public final class SoleUserCache {
   }
 
   /** An attempt of this session has been removed, as it asked. */
-  public void left(String lock, ZooKeeperAttempt zooKeeperAttempt) {
+  void left(String lock, ZooKeeperAttempt zooKeeperAttempt) {
     if (!zooKeeperAttempt.wasHeld() || !zooKeeperAttempt.isExclusive()) {
       return;
     }
@@ -107,7 +107,7 @@ public final class SoleUserCache {
   }
 
   /** An attempt has got its node: what the next one does is what this one did. */
-  public void came(String lock, ZooKeeperAttempt zooKeeperAttempt) {
+  void came(String lock, ZooKeeperAttempt zooKeeperAttempt) {
     LastHold lastHold = watched.get(lock);
     if (lastHold != null) {
       lastHold.followed =
@@ -121,7 +121,7 @@ public final class SoleUserCache {
    * The last hold, if the node of this attempt, which is there, followed right after it: then it is
    * the only one.
    */
-  public @Nullable LastHold before(String lock, ZooKeeperAttempt zooKeeperAttempt) {
+  @Nullable LastHold before(String lock, ZooKeeperAttempt zooKeeperAttempt) {
     LastHold lastHold = watched.get(lock);
     return lastHold != null
             && lastHold.left

@@ -12,7 +12,7 @@ import io.mortise.zookeeper.internal.node.TokenEpoch;
  */
 public final class ZooKeeperAttempt {
   /** Tokens of one node: as many as 16 bits can tell apart. */
-  public static final int TOKENS = 1 << 16;
+  static final int TOKENS = 1 << 16;
 
   private static final byte NO_DEMAND = 0;
 
@@ -21,7 +21,7 @@ public final class ZooKeeperAttempt {
   /** So many wait that none of them should list them all. */
   private static final byte LONG_LINE = 2;
 
-  public final long number;
+  final long number;
   public final LockName name;
   private final Mode mode;
 
@@ -34,13 +34,13 @@ public final class ZooKeeperAttempt {
   private byte demand;
 
   /** Whether it is to wait, or only tries. */
-  public boolean queues;
+  boolean queues;
 
   /** Whether it is being ended. */
-  public boolean leaving;
+  boolean leaving;
 
   /** That of its node; unknown while it is sent. */
-  public int seq;
+  int seq;
 
   /**
    * The first token of the present block: above the lower 16 bits the zxid of the hold's node and
@@ -50,7 +50,7 @@ public final class ZooKeeperAttempt {
   private long token;
 
   /** How many the present block has. */
-  public int tokens;
+  int tokens;
 
   public enum NodeState {
     /** Its creation is on its way. */
@@ -65,7 +65,7 @@ public final class ZooKeeperAttempt {
     private static final NodeState[] ALL = values();
   }
 
-  public ZooKeeperAttempt(long number, LockName name, Mode mode, int tokens) {
+  ZooKeeperAttempt(long number, LockName name, Mode mode, int tokens) {
     this.number = number;
     this.name = name;
     this.mode = mode;
@@ -77,60 +77,60 @@ public final class ZooKeeperAttempt {
   }
 
   @SuppressWarnings("EnumOrdinal") // its place, within this JVM only
-  public void state(NodeState next) {
+  void state(NodeState next) {
     state = (byte) next.ordinal();
   }
 
   /** Whether its owner knows, or will be told, that somebody wants the lock. */
-  public boolean isWanted() {
+  boolean isWanted() {
     return demand != NO_DEMAND;
   }
 
   /** Somebody waits. */
-  public void wanted() {
+  void wanted() {
     if (!isWanted()) {
       demand = WANTED;
     }
   }
 
   /** Whether many stood behind its node when it was granted. */
-  public boolean hasLongQueue() {
+  boolean hasLongQueue() {
     return demand == LONG_LINE;
   }
 
   /** Many stand behind its node. */
-  public void wantedByMany() {
+  void wantedByMany() {
     demand = LONG_LINE;
   }
 
   /** It holds. Where its block of tokens starts does not change. */
-  public void granted(long rank) {
+  void granted(long rank) {
     state(NodeState.HELD);
     // Below 2^47, for no session opens after too many elections.
     token = rank << 16 | offset();
   }
 
   /** Whether it was ever granted. */
-  public boolean wasHeld() {
+  boolean wasHeld() {
     return rank() != 0;
   }
 
   /** How it ends if its session removes its node. */
-  public AttemptEnd ifReleased() {
+  AttemptEnd ifReleased() {
     return wasHeld() ? AttemptEnd.HOLD_RELEASED : AttemptEnd.WAIT_RELEASED;
   }
 
   /** How it ends if another client removes its node. */
-  public AttemptEnd ifGone() {
+  AttemptEnd ifGone() {
     return wasHeld() ? AttemptEnd.HOLD_GONE : AttemptEnd.WAIT_GONE;
   }
 
   /** What its tokens are made of; 0 if it was never granted. */
-  public long rank() {
+  long rank() {
     return token >>> 16;
   }
 
-  public long token() {
+  long token() {
     return token;
   }
 
@@ -167,11 +167,11 @@ public final class ZooKeeperAttempt {
     return mode.capacity();
   }
 
-  public boolean isExclusive() {
+  boolean isExclusive() {
     return weight() == Mode.SHARERS;
   }
 
-  public boolean isShared() {
+  boolean isShared() {
     return capacity() == Mode.SHARERS && weight() < capacity();
   }
 

@@ -121,8 +121,7 @@ final class SimulatedSession implements SessionFacts, QueueEffect.Executor {
 
   // ---- What the queue reads ----
 
-  @Override
-  public SessionId id() {
+  SessionId id() {
     return spec.id();
   }
 

@@ -1,0 +1,122 @@
+package io.mortise.jdbc.table;
+
+import io.mortise.LockName;
+import io.mortise.internal.table.LockRecord;
+import io.mortise.internal.table.LockRecord.HoldEntry;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Shows locks. Takes no row's lock, and needs no transaction: a look keeps nobody waiting, and may
+ * show a holder and the queue a moment apart.
+ */
+public final class JdbcInspector {
+  /** The most holders, and the most waiters, that are shown of one lock. */
+  private static final int SHOWN = 1000;
+
+  private final LockRepository repository;
+  private final LockRepository.Clock clock;
+  private Map<String, SessionRepository.SessionRow> sessions = Map.of();
+
+  public JdbcInspector(LockRepository repository, LockRepository.Clock clock) {
+    this.repository = repository;
+    this.clock = clock;
+  }
+
+  public LockViewPage page(LockQuery query) throws SQLException {
+    LockName only = query.name();
+    if (only != null) {
+      LockRepository.LockSnapshot lockSnapshot = repository.look(only.value(), SHOWN, clock);
+      boolean shown =
+          lockSnapshot != null && (query.idle() || !lockSnapshot.lock().isIdle(lockSnapshot.now()));
+      return new LockViewPage(shown ? views(List.of(lockSnapshot)) : List.of(), null);
+    }
+    long now = clock.now();
+    String from = query.cursor() == null ? "" : query.cursor();
+    List<LockRow> locks = repository.page(from, query.idle(), now, query.limit() + 1);
+    List<LockRepository.LockSnapshot> lockSnapshots = new ArrayList<>();
+    for (LockRow lock : locks.subList(0, Math.min(query.limit(), locks.size()))) {
+      lockSnapshots.add(repository.look(now, lock, SHOWN));
+    }
+    return new LockViewPage(
+        views(lockSnapshots),
+        locks.size() > query.limit() ? locks.get(query.limit()).name.value() : null);
+  }
+
+  private List<LockView> views(List<LockRepository.LockSnapshot> lockSnapshots)
+      throws SQLException {
+    Set<String> ids = new HashSet<>();
+    lockSnapshots.forEach(lockSnapshot -> lockSnapshot.addSessions(ids));
+    sessions = repository.sessions(ids);
+    return lockSnapshots.stream().map(this::view).toList();
+  }
+
+  private LockView view(LockRepository.LockSnapshot lockSnapshot) {
+    LockRow lock = lockSnapshot.lock();
+    long now = lockSnapshot.now();
+    List<? extends HoldEntry> holds =
+        lock.owner != null ? List.of(lock.owner) : lockSnapshot.holds();
+    List<LockView.Participant> holders = new ArrayList<>();
+    for (HoldEntry hold :
+        holds.stream().sorted(Comparator.comparingLong((HoldEntry hold) -> hold.token)).toList()) {
+      Duration atMost =
+          hold.atMostUntil == LockRecord.NEVER ? null : between(now, hold.atMostUntil);
+      holders.add(
+          party(now, hold.attempt, hold.label, hold.weight, hold.token, hold.since, atMost));
+    }
+    List<LockView.Participant> waiters = new ArrayList<>();
+    for (WaitRow waiter : lockSnapshot.waiters()) {
+      waiters.add(
+          party(
+              now,
+              AttemptId.parse(waiter.attempt()),
+              waiter.label(),
+              waiter.weight(),
+              0,
+              waiter.since(),
+              null));
+    }
+    return new LockView(
+        lock.name, lock.capacity, lock.lastToken, between(now, lock.closedUntil), holders, waiters);
+  }
+
+  private LockView.Participant party(
+      long now,
+      AttemptId attempt,
+      String label,
+      int weight,
+      long token,
+      long began,
+      @Nullable Duration atMostLeft) {
+    SessionRepository.SessionRow sessionRow = sessions.get(attempt.session().value());
+    if (sessionRow != null && sessionRow.expiresAt() <= now) {
+      sessionRow = null;
+    }
+    return new LockView.Participant(
+        attempt,
+        sessionRow == null ? null : ClientLabel.parse(sessionRow.client()),
+        label,
+        weight,
+        token,
+        between(began, now),
+        sessionRow == null ? Duration.ZERO : between(now, sessionRow.expiresAt()),
+        atMostLeft);
+  }
+
+  private static Duration between(long from, long to) {
+    return Duration.of(Math.max(0, to - from), ChronoUnit.MICROS);
+  }
+}
