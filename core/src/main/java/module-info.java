@@ -16,6 +16,7 @@ module io.mortise.core {
   exports io.mortise.function;
   exports io.mortise.guarantee;
   exports io.mortise.spi;
+  exports io.mortise.spi.document;
   exports io.mortise.spi.partition;
   exports io.mortise.spi.time;
   exports io.mortise.internal.client to

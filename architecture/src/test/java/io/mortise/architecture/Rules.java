@@ -72,6 +72,7 @@ final class Rules {
           "io.mortise.function",
           "io.mortise.guarantee",
           "io.mortise.spi",
+          "io.mortise.spi.document",
           "io.mortise.spi.partition",
           "io.mortise.spi.time",
           "io.mortise.jdbc",

@@ -68,7 +68,10 @@ final class JdbcLockStore implements LockStore {
   private final Ticker ticker;
   private final StoreProfile profile;
   private final boolean hasFileNotifier;
-  private final ConnectionExecutor requests;
+
+  /** The connection of all requests but renewals. */
+  final ConnectionExecutor requests;
+
   private final ConnectionExecutor renewals;
   private final NotificationPoller poller;
   private final @Nullable FileNotifier fileNotifier;
@@ -283,14 +286,6 @@ final class JdbcLockStore implements LockStore {
   @Override
   public CompletionStage<StoreReport> examine() {
     return call(renewals, storeConnection -> storeConnection.examine(database));
-  }
-
-  void submit(StoreTask task) {
-    requests.submit(task);
-  }
-
-  void submitLater(StoreTask task) {
-    requests.submitLater(task);
   }
 
   /** Grants a lock to those that wait for it, if it is free. */

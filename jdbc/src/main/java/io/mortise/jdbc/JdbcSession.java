@@ -97,14 +97,14 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   @Override
   public void submit(Request request, Consumer<Reply> sink) {
     if (!isRefused(request, sink)) {
-      store.submit(new RequestTask(request, sink));
+      store.requests.submit(new RequestTask(request, sink));
     }
   }
 
   @Override
   public void submitLater(Request request, Consumer<Reply> sink) {
     if (!isRefused(request, sink)) {
-      store.submitLater(new RequestTask(request, sink));
+      store.requests.submitLater(new RequestTask(request, sink));
     }
   }
 

@@ -245,7 +245,7 @@ class RoundTripsTest {
     CountDownLatch busy = new CountDownLatch(1);
     CountDownLatch go = new CountDownLatch(1);
     ((JdbcLockStore) store)
-        .submit(
+        .requests.submit(
             StoreTask.ValueTask.single(
                 storeConnection -> {
                   busy.countDown();

@@ -36,9 +36,28 @@ public final class NotificationBuffer {
   /** An empty buffer. */
   public NotificationBuffer() {}
 
+  /**
+   * A buffer as it was written down.
+   *
+   * @param kept its notifications, as {@link #renewed(long, int)} gives all of them
+   * @param next its {@link #next()}
+   */
+  public NotificationBuffer(List<Renewal.NumberedNotification> kept, long next) {
+    kept.forEach(item -> put(item.id(), item.notification()));
+    this.next = next;
+  }
+
+  /** The number of the next notification. */
+  public long next() {
+    return next;
+  }
+
   /** To be told from the next renewal on. */
   public void add(SessionNotification notification) {
-    long id = next++;
+    put(next++, notification);
+  }
+
+  private void put(long id, SessionNotification notification) {
     if (notification instanceof SessionNotification.HoldEnded) {
       ended.put(id, notification);
     } else {

@@ -2,10 +2,17 @@ package io.mortise.internal.table;
 
 import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import java.time.Duration;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** A lock's record in one piece, with all its holders and waiters. */
 public final class LockDocument extends LockRecord {
@@ -20,6 +27,9 @@ public final class LockDocument extends LockRecord {
 
   /** All ends, in a store whose records remember more than the last. */
   final Map<AttemptId, EndedAttempt> ends = new HashMap<>();
+
+  /** The most waiters that are shown. */
+  private static final int SHOWN = 1000;
 
   /** Of a lock that nobody has used. */
   public LockDocument(LockName name, int capacity) {
@@ -47,5 +57,69 @@ public final class LockDocument extends LockRecord {
   void reset(int newCapacity) {
     super.reset(newCapacity);
     ends.clear();
+  }
+
+  /** What people see of it. */
+  public LockView view(LockStep.Liveness sessions, long now) {
+    List<LockView.Participant> shownHolders =
+        holders.values().stream()
+            .sorted(Comparator.comparingLong(hold -> hold.token))
+            .map(hold -> holder(hold, sessions, now))
+            .toList();
+    List<LockView.Participant> shownWaiters =
+        queue.values().stream().limit(SHOWN).map(waiter -> waiter(waiter, sessions, now)).toList();
+    return new LockView(
+        name, capacity, lastToken, since(now, closedUntil), shownHolders, shownWaiters);
+  }
+
+  private static LockView.Participant holder(HoldEntry hold, LockStep.Liveness sessions, long now) {
+    return participant(
+        hold.attempt,
+        hold.label,
+        hold.weight,
+        hold.token,
+        hold.since,
+        hold.atMostUntil == LockRecord.NEVER ? null : since(now, hold.atMostUntil),
+        sessions,
+        now);
+  }
+
+  private static LockView.Participant waiter(
+      WaiterEntry waiter, LockStep.Liveness sessions, long now) {
+    Request.Acquire request = waiter.request();
+    return participant(
+        waiter.attempt(),
+        request.terms().label(),
+        request.mode().weight(),
+        0,
+        waiter.since(),
+        null,
+        sessions,
+        now);
+  }
+
+  private static LockView.Participant participant(
+      AttemptId attempt,
+      String label,
+      int weight,
+      long token,
+      long began,
+      @Nullable Duration atMost,
+      LockStep.Liveness sessions,
+      long now) {
+    SessionId session = attempt.session();
+    return new LockView.Participant(
+        attempt,
+        sessions.client(session, now),
+        label,
+        weight,
+        token,
+        since(began, now),
+        LockRecord.duration(sessions.left(session, now)),
+        atMost);
+  }
+
+  private static Duration since(long from, long to) {
+    return LockRecord.duration(Math.max(0, to - from));
   }
 }

@@ -5,20 +5,23 @@ import io.mortise.internal.table.LockRecord.EndedAttempt;
 import io.mortise.internal.table.LockRecord.HoldEntry;
 import io.mortise.internal.table.LockRecord.WaiterEntry;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One step of the {@link LockTable} on a record in one piece, and what it leaves. {@link #apply} is
- * for stores that keep a lock as a document under a version, or that replicate a log of requests;
- * memory takes the same steps on records that it owns. Not thread-safe.
+ * One step of the {@link LockTable} on a record in one piece, and what it leaves. {@link
+ * #apply(LockDocument, Liveness, Function)} is for stores that keep a lock as a document under a
+ * version, or that replicate a log of requests; memory takes the same steps on records that it
+ * owns. Not thread-safe.
  */
 public final class LockStep implements LockRecords<LockDocument, RuntimeException> {
   /** At so many waiters ahead is looked, for when their sessions end. */
@@ -29,6 +32,7 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   private final List<AttemptId> obsolete = new ArrayList<>();
   private final List<SessionNotification> notifications = new ArrayList<>();
   private @Nullable LockDocument document;
+  private boolean changed;
 
   /** What a step has to know of sessions. */
   public interface Liveness {
@@ -37,20 +41,26 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
 
     /** Whether the process behind a live session would hear of a grant at once; true if unknown. */
     boolean isConnected(SessionId session);
+
+    /** Who a live session belongs to, for people; null if it has ended. */
+    @Nullable ClientLabel client(SessionId session, long now);
   }
 
   /**
-   * What became of a request.
+   * What became of a step.
    *
+   * @param <T> its reply
    * @param document the record after the step; null if there is none
+   * @param changed whether the record is to be written
    * @param obsolete attempts whose earlier notifications are to be dropped, before those of this
    *     step are kept
    * @param notifications for the sessions of their attempts, in order; those of ended sessions are
    *     to be dropped
    */
-  public record StepResult(
+  public record StepResult<T>(
       @Nullable LockDocument document,
-      Reply reply,
+      boolean changed,
+      T reply,
       List<AttemptId> obsolete,
       List<SessionNotification> notifications) {}
 
@@ -61,18 +71,32 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   }
 
   /**
-   * Does one request. A pure function: it changes none of what it is given, and the same gives the
-   * same.
+   * Does one request, as {@link #apply(LockDocument, Liveness, Function)} does any step.
    *
    * @param document the record of the request's lock, null if there is none
-   * @param liveness as it was at one moment
    * @param now microseconds of the store's clock
    */
-  public static StepResult apply(
+  public static StepResult<Reply> apply(
       @Nullable LockDocument document, Request request, Liveness liveness, long now) {
-    LockStep step = new LockStep(document == null ? null : document.copy(), liveness, false);
-    Reply reply = new LockTable<>(step).apply(request, now);
-    return new StepResult(step.document, reply, step.obsolete, step.notifications);
+    return apply(document, liveness, table -> table.apply(request, now));
+  }
+
+  /**
+   * Takes one step. A pure function: it changes none of what it is given, and the same gives the
+   * same.
+   *
+   * @param document the record of the step's lock, null if there is none
+   * @param liveness as it was at one moment
+   * @param step calls one method of the table, once
+   */
+  public static <T> StepResult<T> apply(
+      @Nullable LockDocument document,
+      Liveness liveness,
+      Function<LockTable<LockDocument, RuntimeException>, T> step) {
+    LockStep records = new LockStep(document == null ? null : document.copy(), liveness, false);
+    T reply = step.apply(new LockTable<>(records));
+    return new StepResult<>(
+        records.document, records.changed, reply, records.obsolete, records.notifications);
   }
 
   @Nullable LockDocument document() {
@@ -96,17 +120,20 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   public LockDocument create(LockName name, int capacity, long now) {
     LockDocument made = new LockDocument(name, capacity);
     document = made;
+    changed = true;
     return made;
   }
 
   @Override
   public void save(LockDocument lock) {
+    changed |= lock.dirty;
     lock.dirty = false;
   }
 
   @Override
   public void delete(LockDocument lock) {
     document = null;
+    changed = true;
   }
 
   @Override
@@ -122,14 +149,18 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   @Override
   public void add(LockDocument lock, HoldEntry hold) {
     lock.holders.put(hold.attempt, hold);
+    changed = true;
   }
 
   @Override
-  public void update(LockDocument lock, HoldEntry hold) {}
+  public void update(LockDocument lock, HoldEntry hold) {
+    changed = true;
+  }
 
   @Override
   public void remove(LockDocument lock, HoldEntry hold) {
     lock.holders.remove(hold.attempt);
+    changed = true;
   }
 
   @Override
@@ -137,6 +168,7 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
     for (HoldEntry hold : holds(lock, count)) {
       lock.holders.remove(hold.attempt);
       lock.holders.put(hold.attempt, hold);
+      changed = true;
     }
   }
 
@@ -155,11 +187,13 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   public void add(LockDocument lock, WaiterEntry waiter) {
     lock.queue.put(waiter.ticket(), waiter);
     lock.tickets.put(waiter.attempt(), waiter.ticket());
+    changed = true;
   }
 
   @Override
   public boolean removeWaiter(LockDocument lock, AttemptId attempt) {
     Long ticket = lock.tickets.remove(attempt);
+    changed |= ticket != null;
     return ticket != null && lock.queue.remove(ticket) != null;
   }
 

@@ -2,8 +2,6 @@ package io.mortise.internal.table;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
-import io.mortise.internal.table.LockRecord.HoldEntry;
-import io.mortise.internal.table.LockRecord.WaiterEntry;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
@@ -18,7 +16,6 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -26,16 +23,12 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Sessions and locks in memory: the {@link LockTable} on documents. Not thread-safe. Times are
  * microseconds of the store's clock, passed in.
  */
 public final class MemLockTable {
-  /** The most waiters that are shown of one lock. */
-  private static final int SHOWN = 1000;
-
   private final TableRules rules;
   private final Set<Capability> capabilities;
   private final boolean remembersAllEnds;
@@ -154,69 +147,10 @@ public final class MemLockTable {
         return new LockViewPage(views, entry.getKey());
       }
       if (query.idle() || !entry.getValue().isIdle(now)) {
-        views.add(view(entry.getValue(), now));
+        views.add(entry.getValue().view(sessions, now));
       }
     }
     return new LockViewPage(views, null);
-  }
-
-  private LockView view(LockDocument lock, long now) {
-    List<LockView.Participant> holders =
-        lock.holders.values().stream()
-            .sorted(Comparator.comparingLong(hold -> hold.token))
-            .map(hold -> holder(hold, now))
-            .toList();
-    List<LockView.Participant> waiters =
-        lock.queue.values().stream().limit(SHOWN).map(waiter -> waiter(waiter, now)).toList();
-    return new LockView(
-        lock.name, lock.capacity, lock.lastToken, since(now, lock.closedUntil), holders, waiters);
-  }
-
-  private LockView.Participant holder(HoldEntry hold, long now) {
-    return participant(
-        hold.attempt,
-        hold.label,
-        hold.weight,
-        hold.token,
-        hold.since,
-        hold.atMostUntil == LockRecord.NEVER ? null : since(now, hold.atMostUntil),
-        now);
-  }
-
-  private LockView.Participant waiter(WaiterEntry waiter, long now) {
-    Request.Acquire request = waiter.request();
-    return participant(
-        waiter.attempt(),
-        request.terms().label(),
-        request.mode().weight(),
-        0,
-        waiter.since(),
-        null,
-        now);
-  }
-
-  private LockView.Participant participant(
-      AttemptId attempt,
-      String label,
-      int weight,
-      long token,
-      long began,
-      @Nullable Duration atMost,
-      long now) {
-    SessionId session = attempt.session();
-    return new LockView.Participant(
-        attempt,
-        sessions.client(session, now),
-        label,
-        weight,
-        token,
-        since(began, now),
-        LockRecord.duration(sessions.left(session, now)),
-        atMost);
-  }
-
-  private static Duration since(long from, long to) {
-    return LockRecord.duration(Math.max(0, to - from));
   }
 
   /** See {@link io.mortise.spi.LockStore#sweep}: takes up where the last sweep ended. */

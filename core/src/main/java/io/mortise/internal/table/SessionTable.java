@@ -11,7 +11,6 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** The sessions of a lock table, each with its notifications. Times are store microseconds. */
 final class SessionTable implements LockStep.Liveness {
   private final TableRules rules;
-  private final Map<SessionId, SessionRecord> sessions = new HashMap<>();
+  private final Map<SessionId, SessionDocument> sessions = new HashMap<>();
   private List<PushedNotification> pushedNotifications = new ArrayList<>();
 
   SessionTable(TableRules rules) {
@@ -30,54 +29,23 @@ final class SessionTable implements LockStep.Liveness {
   /** A notification to be pushed, if the store pushes. */
   record PushedNotification(SessionId session, SessionNotification notification) {}
 
-  private static final class SessionRecord {
-    final ClientLabel client;
-    final NotificationBuffer notifications = new NotificationBuffer();
-    long beat;
-    long expiresAt;
-    boolean connected = true;
-
-    SessionRecord(ClientLabel client) {
-      this.client = client;
-    }
-  }
-
   Renewal renew(
       SessionSpec spec, long previous, long next, List<Long> seen, Duration ttl, long now) {
-    SessionRecord session = find(spec.id(), now);
+    SessionDocument session = find(spec.id(), now);
     if (session == null) {
       if (previous != 0) {
         return Refusals.SESSION_EXPIRED;
       }
-      session = new SessionRecord(spec.client());
+      session = new SessionDocument(spec.client(), new NotificationBuffer(), rules);
+      session.expiresAt = now + LockRecord.micros(ttl);
       sessions.put(spec.id(), session);
-    } else if (!rules.acceptsBeat(session.beat, previous, next)) {
-      return Refusals.RENEWED_BY_ANOTHER;
     }
-    session.beat = next;
-    session.expiresAt = now + LockRecord.micros(ttl);
-    session.notifications.acknowledge(seen);
-    return rules.deliversEndedHoldsFirst()
-        ? session.notifications.renewed(now, rules.steps())
-        : inOrder(session.notifications.renewed(now, Integer.MAX_VALUE));
-  }
-
-  /** As many as a renewal may tell, without regard to what they are about. */
-  private Renewal.Renewed inOrder(Renewal.Renewed all) {
-    List<Renewal.NumberedNotification> oldest =
-        all.notifications().stream()
-            .sorted(Comparator.comparing(Renewal.NumberedNotification::id))
-            .limit(rules.steps())
-            .toList();
-    return new Renewal.Renewed(
-        all.storeMicros(), oldest, all.notifications().size() > oldest.size());
+    return session.renew(previous, next, seen, ttl, now);
   }
 
   SessionVerdict judge(SessionId id, long now) {
-    SessionRecord session = find(id, now);
-    return session == null
-        ? new SessionVerdict.SessionEnded()
-        : new SessionVerdict.Alive(session.beat, LockRecord.duration(left(id, now)));
+    SessionDocument session = find(id, now);
+    return session == null ? new SessionVerdict.SessionEnded() : session.verdict(now);
   }
 
   void close(SessionId id) {
@@ -85,7 +53,7 @@ final class SessionTable implements LockStep.Liveness {
   }
 
   void connected(SessionId id, boolean connected) {
-    SessionRecord session = sessions.get(id);
+    SessionDocument session = sessions.get(id);
     if (session != null) {
       session.connected = connected;
     }
@@ -93,25 +61,26 @@ final class SessionTable implements LockStep.Liveness {
 
   @Override
   public boolean isConnected(SessionId id) {
-    SessionRecord session = sessions.get(id);
+    SessionDocument session = sessions.get(id);
     return session == null || session.connected;
   }
 
   @Override
   public long left(SessionId id, long now) {
-    SessionRecord session = find(id, now);
-    return session == null ? 0 : session.expiresAt - now;
+    SessionDocument session = find(id, now);
+    return session == null ? 0 : session.left(now);
   }
 
-  @Nullable ClientLabel client(SessionId id, long now) {
-    SessionRecord session = find(id, now);
+  @Override
+  public @Nullable ClientLabel client(SessionId id, long now) {
+    SessionDocument session = find(id, now);
     return session == null ? null : session.client;
   }
 
   /** Keeps the notification for a live session, and pushes it. */
   void tell(SessionNotification notification, long now) {
     SessionId id = notification.attempt().session();
-    SessionRecord session = find(id, now);
+    SessionDocument session = find(id, now);
     if (session != null) {
       session.notifications.add(notification);
       pushedNotifications.add(new PushedNotification(id, notification));
@@ -120,7 +89,7 @@ final class SessionTable implements LockStep.Liveness {
 
   /** A hold has ended: that it was granted, or is contended, need not be told any more. */
   void forget(AttemptId ended) {
-    SessionRecord session = sessions.get(ended.session());
+    SessionDocument session = sessions.get(ended.session());
     if (session != null) {
       session.notifications.forget(ended);
     }
@@ -147,8 +116,8 @@ final class SessionTable implements LockStep.Liveness {
     return dead.size();
   }
 
-  private @Nullable SessionRecord find(SessionId id, long now) {
-    SessionRecord session = sessions.get(id);
+  private @Nullable SessionDocument find(SessionId id, long now) {
+    SessionDocument session = sessions.get(id);
     if (session != null && rules.isExpired(session.expiresAt, now)) {
       sessions.remove(id);
       return null;

@@ -7,6 +7,7 @@ import io.mortise.Terms;
 import io.mortise.internal.table.LockRecord.HoldEntry;
 import io.mortise.internal.table.LockStep.StepResult;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -42,6 +43,11 @@ class LockStepTest {
         public boolean isConnected(SessionId session) {
           return !session.equals(SESSIONS.get(1));
         }
+
+        @Override
+        public @Nullable ClientLabel client(SessionId session, long now) {
+          return null;
+        }
       };
 
   private final long seed = Long.getLong("mortise.seed", new Random().nextLong());
@@ -55,8 +61,8 @@ class LockStepTest {
       now += random.nextInt(100_000);
       Request request = request();
       String before = shown(document);
-      StepResult step = LockStep.apply(document, request, LIVENESS, now);
-      StepResult again = LockStep.apply(document, request, LIVENESS, now);
+      StepResult<Reply> step = LockStep.apply(document, request, LIVENESS, now);
+      StepResult<Reply> again = LockStep.apply(document, request, LIVENESS, now);
       assertThat(shown(document)).as("-Dmortise.seed=" + seed).isEqualTo(before);
       assertThat(shown(again.document()))
           .as("-Dmortise.seed=" + seed)
@@ -70,15 +76,52 @@ class LockStepTest {
   }
 
   @Test
+  void givenRandomRequests_thenADocumentThatWasWrittenAndReadAnswersTheSame() {
+    LockDocument kept = null;
+    LockDocument read = null;
+    for (int i = 0; i < STEPS; i++) {
+      now += random.nextInt(100_000);
+      Request request = request();
+      StepResult<Reply> step = LockStep.apply(kept, request, LIVENESS, now);
+      StepResult<Reply> again = LockStep.apply(read, request, LIVENESS, now);
+      assertThat(again.reply()).as("-Dmortise.seed=" + seed).isEqualTo(step.reply());
+      assertThat(again.notifications()).isEqualTo(step.notifications());
+      assertThat(again.changed()).isEqualTo(step.changed());
+      assertThat(text(again.document())).isEqualTo(text(step.document()));
+      assertIsChangedIfItSaysSo(kept, step);
+      kept = step.document();
+      read = DocumentCodec.decode(NAME, text(again.document()));
+      assertFits(read);
+      assertThat(text(read)).isEqualTo(text(kept));
+    }
+  }
+
+  /** When a lock was used last is written with the next change. */
+  private void assertIsChangedIfItSaysSo(@Nullable LockDocument before, StepResult<Reply> step) {
+    LockDocument after = step.document();
+    if (!step.changed() && before != null && after != null) {
+      LockDocument copy = after.copy();
+      copy.touched = before.touched;
+      assertThat(shown(copy)).as("-Dmortise.seed=" + seed).isEqualTo(shown(before));
+    } else if (!step.changed()) {
+      assertThat(after).as("-Dmortise.seed=" + seed).isEqualTo(before);
+    }
+  }
+
+  private static @Nullable String text(@Nullable LockDocument document) {
+    return document == null ? null : DocumentCodec.encode(document);
+  }
+
+  @Test
   void givenHolderAndWaiter_whenTheHolderReleases_thenTheStepHandsOverAndLeavesANotification() {
     AttemptId first = new AttemptId(SESSIONS.get(2), 1);
     AttemptId second = new AttemptId(SESSIONS.get(3), 1);
-    StepResult held = LockStep.apply(null, exclusive(first), LIVENESS, now);
-    StepResult queued = LockStep.apply(held.document(), exclusive(second), LIVENESS, now);
+    StepResult<Reply> held = LockStep.apply(null, exclusive(first), LIVENESS, now);
+    StepResult<Reply> queued = LockStep.apply(held.document(), exclusive(second), LIVENESS, now);
     assertThat(queued.reply()).isInstanceOf(Reply.Queued.class);
     assertThat(queued.notifications())
         .containsExactly(new SessionNotification.Contended(NAME, first));
-    StepResult released =
+    StepResult<Reply> released =
         LockStep.apply(queued.document(), new Request.Abandon(NAME, first), LIVENESS, now);
     assertThat(released.obsolete()).containsExactly(first);
     assertThat(released.notifications())

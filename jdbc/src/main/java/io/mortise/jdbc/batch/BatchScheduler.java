@@ -61,13 +61,21 @@ final class BatchScheduler {
   void serve(List<StoreTask> tasks) {
     boolean restedBefore = !blockedRows.isEmpty();
     outage = null;
+    if (tasks.size() == 1 && !tasks.get(0).wasBlocked) {
+      serve(tasks.get(0));
+    } else {
+      serveInRounds(tasks);
+    }
+    blockedRows.roundEnds(restedBefore);
+  }
+
+  private void serveInRounds(List<StoreTask> tasks) {
     List<StoreTask> left = tasks;
     while (!left.isEmpty()) {
       List<StoreTask> behind = new ArrayList<>();
       serveFirst(left, behind);
       left = behind;
     }
-    blockedRows.roundEnds(restedBefore);
   }
 
   /**

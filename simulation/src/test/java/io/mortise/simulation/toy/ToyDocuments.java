@@ -1,85 +1,80 @@
 package io.mortise.simulation.toy;
 
+import static java.util.concurrent.CompletableFuture.completedFuture;
+
+import io.mortise.spi.document.VersionedDocuments;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.UnaryOperator;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The database: documents of one kind, each with a version. It reads one document, and replaces one
- * whose version is still the one that was read; nothing else is atomic.
- */
-final class ToyDocuments<K extends Comparable<K>, D> {
-  private record Versioned<D>(long version, D document) {}
+/** The server: a map in this process, whose entries have a version. Answers at once. */
+final class ToyDocuments implements VersionedDocuments {
+  private final ConcurrentNavigableMap<String, VersionedText> documents =
+      new ConcurrentSkipListMap<>();
+  private final ConcurrentMap<String, Runnable> watches = new ConcurrentHashMap<>();
 
-  private final ConcurrentMap<K, Versioned<D>> documents = new ConcurrentHashMap<>();
-
-  /** One counter for all: a document that was removed and made anew is another version. */
+  /** One counter for all: a document that was removed and made anew has another version. */
   private final AtomicLong versions = new AtomicLong();
 
-  private final D absent;
+  private final LongSupplier micros;
 
   /**
    * No documents.
    *
-   * @param absent what is read where none is; to write it removes one
+   * @param micros the server's clock: microseconds since 1970
    */
-  ToyDocuments(D absent) {
-    this.absent = absent;
+  ToyDocuments(LongSupplier micros) {
+    this.micros = micros;
   }
 
-  D read(K key) {
-    return document(documents.get(key));
+  @Override
+  public CompletionStage<VersionedText> read(String key) {
+    return completedFuture(documents.getOrDefault(key, VersionedText.ABSENT));
   }
 
-  /**
-   * One step: reads a document, computes the next one, and writes it; again if another process has
-   * written meanwhile.
-   *
-   * @return the document as the step leaves it, from which the caller makes its reply
-   */
-  D change(K key, UnaryOperator<D> step) {
-    while (true) {
-      Versioned<D> found = documents.get(key);
-      D next = step.apply(document(found));
-      if (next.equals(document(found)) || compareAndSet(key, found, next)) {
-        return next;
-      }
+  @Override
+  public CompletionStage<Boolean> compareAndSet(
+      String key, VersionedText found, @Nullable String text) {
+    boolean written = write(key, found, text);
+    Runnable changed = written ? watches.get(key) : null;
+    if (changed != null) {
+      changed.run();
     }
+    return completedFuture(written);
   }
 
-  private D document(@Nullable Versioned<D> found) {
-    return found == null ? absent : found.document();
-  }
-
-  private boolean compareAndSet(K key, @Nullable Versioned<D> found, D document) {
-    Versioned<D> next = new Versioned<>(versions.incrementAndGet(), document);
-    if (found == null) {
+  private boolean write(String key, VersionedText found, @Nullable String text) {
+    VersionedText next = new VersionedText(text, Long.toString(versions.incrementAndGet()));
+    if (found.text() == null) {
       return documents.putIfAbsent(key, next) == null;
     }
-    return document.equals(absent)
-        ? documents.remove(key, found)
-        : documents.replace(key, found, next);
+    return text == null ? documents.remove(key, found) : documents.replace(key, found, next);
   }
 
-  /** Takes the step with each document until so many have changed; returns how many have. */
-  int changeAll(int most, UnaryOperator<D> step) {
-    int changed = 0;
-    for (K key : keysAfter(null)) {
-      if (changed < most && !read(key).equals(change(key, step))) {
-        changed++;
-      }
-    }
-    return changed;
+  @Override
+  public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
+    return completedFuture(
+        documents.tailMap(prefix).keySet().stream()
+            .takeWhile(key -> key.startsWith(prefix))
+            .filter(key -> key.compareTo(after) > 0)
+            .limit(limit)
+            .toList());
   }
 
-  /** The keys behind this one, in order; all if it is null. */
-  List<K> keysAfter(@Nullable K key) {
-    return documents.keySet().stream()
-        .filter(other -> key == null || other.compareTo(key) > 0)
-        .sorted()
-        .toList();
+  @Override
+  public Runnable watch(String key, Runnable changed) {
+    watches.put(key, changed);
+    return () -> watches.remove(key, changed);
+  }
+
+  @Override
+  public long micros() {
+    return micros.getAsLong();
   }
 }

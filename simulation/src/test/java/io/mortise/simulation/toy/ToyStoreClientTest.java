@@ -6,6 +6,6 @@ import io.mortise.testkit.contract.client.LockClientContract;
 @ContractFor("toy")
 class ToyStoreClientTest extends LockClientContract {
   ToyStoreClientTest() {
-    super(new ToyStoreUnderTest());
+    super(ToyStoreUnderTest.onRealTime());
   }
 }

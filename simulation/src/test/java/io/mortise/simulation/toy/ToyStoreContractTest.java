@@ -6,6 +6,6 @@ import io.mortise.testkit.contract.store.LockStoreContract;
 @ContractFor("toy")
 class ToyStoreContractTest extends LockStoreContract {
   ToyStoreContractTest() {
-    super(new ToyStoreUnderTest());
+    super(ToyStoreUnderTest.byHand());
   }
 }

@@ -6,6 +6,6 @@ import io.mortise.testkit.contract.differential.DifferentialContract;
 @ContractFor("toy")
 class ToyStoreDifferentialTest extends DifferentialContract {
   ToyStoreDifferentialTest() {
-    super(ToyStoreUnderTest::new);
+    super(ToyStoreUnderTest::byHand);
   }
 }

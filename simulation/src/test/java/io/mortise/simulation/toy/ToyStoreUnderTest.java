@@ -1,28 +1,81 @@
 package io.mortise.simulation.toy;
 
+import io.mortise.internal.table.MemStore;
+import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.time.WallClock;
+import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.spi.time.Ticker;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.StoreUnderTest;
+import java.time.Duration;
+import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
 
 /** Opens the toy store for the contract suites. */
 final class ToyStoreUnderTest implements StoreUnderTest {
+  private static final long START = 1_700_000_000_000_000L;
+
+  private final Ticker ticker;
+
+  private final UnaryOperator<VersionedDocuments> server;
+
+  private ToyStoreUnderTest(Ticker ticker, UnaryOperator<VersionedDocuments> server) {
+    this.ticker = ticker;
+    this.server = server;
+  }
+
+  /** On time that moves by hand. */
+  static StoreUnderTest byHand() {
+    return byHand(UnaryOperator.identity());
+  }
+
+  /** The same, behind something that stands before the documents. */
+  static StoreUnderTest byHand(UnaryOperator<VersionedDocuments> server) {
+    return new ToyStoreUnderTest(new ManualTime(), server);
+  }
+
+  /** On real time: for an engine, which waits by it. */
+  static StoreUnderTest onRealTime() {
+    return new ToyStoreUnderTest(Ticker.SYSTEM, UnaryOperator.identity());
+  }
+
   @Override
   public LockStore open() {
-    return new ToyStore(
-        new ToyDocuments<>(ToyLockDocument.ABSENT),
-        new ToyDocuments<>(ToySessionDocument.ABSENT),
-        () -> WallClock.SYSTEM.millis() * 1000);
+    return ToyStore.open(server.apply(new ToyDocuments(micros(ticker))));
+  }
+
+  /** A server's clock. */
+  static LongSupplier micros(Ticker ticker) {
+    long begin = ticker.nanos();
+    return () -> START + TimeUnit.NANOSECONDS.toMicros(ticker.nanos() - begin);
   }
 
   @Override
   public Set<Capability> capabilities() {
-    return Set.of(
-        Capability.SESSION,
-        Capability.PROOF,
-        Capability.RECORD,
-        Capability.TOKEN,
-        Capability.TOKEN_FLOOR);
+    return EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED));
+  }
+
+  @Override
+  public LockStore reference() {
+    return new MemStore(capabilities(), ticker, START, TableRules.ALL);
+  }
+
+  @Override
+  public boolean isTimeByHand() {
+    return ticker instanceof ManualTime;
+  }
+
+  @Override
+  public void pass(Duration duration) {
+    if (ticker instanceof ManualTime time) {
+      time.advance(duration);
+    } else {
+      BoundedWait.pass(duration);
+    }
   }
 }

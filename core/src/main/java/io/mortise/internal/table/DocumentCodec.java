@@ -1,0 +1,297 @@
+package io.mortise.internal.table;
+
+import io.mortise.LockName;
+import io.mortise.StoreUnfitException;
+import io.mortise.Terms;
+import io.mortise.internal.storekit.NotificationBuffer;
+import io.mortise.internal.table.LockRecord.EndedAttempt;
+import io.mortise.internal.table.LockRecord.HoldEntry;
+import io.mortise.internal.table.LockRecord.WaiterEntry;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Renewal.NumberedNotification;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.StringJoiner;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Documents as text. Each line is a part of the document, its fields are separated by tabs; texts
+ * of people come last in a line, and have no control characters. The first line names the format.
+ * Times are microseconds of the store's clock.
+ */
+public final class DocumentCodec {
+  private static final String LOCK = "lock1";
+  private static final String SESSION = "session1";
+  private static final String NONE = "-";
+
+  private DocumentCodec() {}
+
+  /** A lock's document as text. */
+  public static String encode(LockDocument lock) {
+    StringJoiner lines = new StringJoiner("\n");
+    lines.add(
+        line(LOCK, lock.capacity, lock.lastToken, lock.nextTicket, lock.closedUntil, lock.touched));
+    EndedAttempt end = lock.lastEnd;
+    if (end != null) {
+      lines.add(line("end", end.attempt().encoded(), end.was(), end.how()));
+    }
+    lock.holders.values().forEach(hold -> lines.add(encode(hold)));
+    lock.queue.values().forEach(waiter -> lines.add(encode(waiter)));
+    return lines.toString();
+  }
+
+  private static String encode(HoldEntry hold) {
+    return line(
+        "hold",
+        hold.attempt.encoded(),
+        hold.since,
+        hold.weight,
+        hold.token,
+        hold.tokens,
+        hold.atMostUntil,
+        hold.atLeastUntil,
+        hold.told,
+        hold.noted,
+        hold.evicted,
+        hold.label);
+  }
+
+  private static String encode(WaiterEntry waiter) {
+    Request.Acquire request = waiter.request();
+    return line(
+        "wait",
+        waiter.attempt().encoded(),
+        waiter.since(),
+        waiter.ticket(),
+        request.mode().weight(),
+        request.tokens(),
+        request.tokenFloor(),
+        time(request.terms().atMost()),
+        time(request.terms().atLeast()),
+        request.terms().label());
+  }
+
+  /**
+   * The reverse of {@link #encode(LockDocument)}; null if there is no text.
+   *
+   * @throws StoreUnfitException if the text is of another format
+   */
+  public static @Nullable LockDocument decode(LockName name, @Nullable String text) {
+    if (text == null) {
+      return null;
+    }
+    String[] lines = text.split("\n", -1);
+    Fields first = new Fields(lines[0]);
+    check(LOCK, first.text());
+    LockDocument lock = new LockDocument(name, (int) first.number());
+    lock.lastToken = first.number();
+    lock.nextTicket = first.number();
+    lock.closedUntil = first.number();
+    lock.touched = first.number();
+    for (int i = 1; i < lines.length; i++) {
+      decodePart(lock, new Fields(lines[i]));
+    }
+    lock.waiters = lock.queue.size();
+    return lock;
+  }
+
+  private static void decodePart(LockDocument lock, Fields fields) {
+    String part = fields.text();
+    AttemptId attempt = fields.attempt();
+    if (part.equals("end")) {
+      lock.lastEnd = new EndedAttempt(attempt, AttemptState.valueOf(fields.text()), fields.end());
+      return;
+    }
+    long since = fields.number();
+    if (part.equals("hold")) {
+      HoldEntry hold = hold(attempt, since, fields);
+      lock.holders.put(attempt, hold);
+      lock.used += hold.weight;
+    } else {
+      long ticket = fields.number();
+      Request.Acquire request = waiting(lock, attempt, fields);
+      lock.queue.put(ticket, new WaiterEntry(request, ticket, since));
+      lock.tickets.put(attempt, ticket);
+    }
+  }
+
+  private static HoldEntry hold(AttemptId attempt, long since, Fields fields) {
+    int weight = (int) fields.number();
+    long token = fields.number();
+    int tokens = (int) fields.number();
+    long atMostUntil = fields.number();
+    long atLeastUntil = fields.number();
+    boolean told = fields.flag();
+    boolean noted = fields.flag();
+    boolean evicted = fields.flag();
+    HoldEntry hold = new HoldEntry(attempt, weight, fields.text(), since);
+    hold.token = token;
+    hold.tokens = tokens;
+    hold.atMostUntil = atMostUntil;
+    hold.atLeastUntil = atLeastUntil;
+    hold.told = told;
+    hold.noted = noted;
+    hold.evicted = evicted;
+    return hold;
+  }
+
+  private static Request.Acquire waiting(LockDocument lock, AttemptId attempt, Fields fields) {
+    Mode mode = new Mode((int) fields.number(), lock.capacity);
+    int tokens = (int) fields.number();
+    long floor = fields.number();
+    Terms terms = new Terms(fields.time(), fields.time(), fields.text());
+    return new Request.Acquire(lock.name, attempt, mode, true, terms, tokens, floor, null);
+  }
+
+  /** A session's document as text. */
+  public static String encode(SessionDocument session) {
+    StringJoiner lines = new StringJoiner("\n");
+    lines.add(
+        line(
+            SESSION,
+            session.beat,
+            session.expiresAt,
+            session.ended,
+            session.notifications.next(),
+            session.client.encoded()));
+    if (!session.ended) {
+      session.notifications().forEach(item -> lines.add(encode(item.id(), item.notification())));
+    }
+    return lines.toString();
+  }
+
+  private static String encode(long id, SessionNotification notification) {
+    String attempt = notification.attempt().encoded();
+    LockName name = notification.name();
+    if (notification instanceof SessionNotification.Granted granted) {
+      return line(
+          "granted",
+          id,
+          attempt,
+          granted.token(),
+          granted.tokens(),
+          granted.wanted(),
+          granted.timed(),
+          name);
+    }
+    return notification instanceof SessionNotification.HoldEnded ended
+        ? line("ended", id, attempt, ended.how(), name)
+        : line("contended", id, attempt, name);
+  }
+
+  /**
+   * The reverse of {@link #encode(SessionDocument)}; null if there is no text.
+   *
+   * @throws StoreUnfitException if the text is of another format
+   */
+  public static @Nullable SessionDocument decodeSession(@Nullable String text) {
+    if (text == null) {
+      return null;
+    }
+    String[] lines = text.split("\n", -1);
+    Fields fields = new Fields(lines[0]);
+    check(SESSION, fields.text());
+    long beat = fields.number();
+    long expiresAt = fields.number();
+    boolean ended = fields.flag();
+    long next = fields.number();
+    ClientLabel client = ClientLabel.parse(fields.text());
+    List<NumberedNotification> notifications = new ArrayList<>();
+    for (int i = 1; i < lines.length; i++) {
+      notifications.add(notification(new Fields(lines[i])));
+    }
+    SessionDocument session =
+        new SessionDocument(client, new NotificationBuffer(notifications, next), TableRules.ALL);
+    session.beat = beat;
+    session.expiresAt = expiresAt;
+    session.ended = ended;
+    return session;
+  }
+
+  private static NumberedNotification notification(Fields fields) {
+    String kind = fields.text();
+    long id = fields.number();
+    AttemptId attempt = fields.attempt();
+    return new NumberedNotification(id, notification(kind, attempt, fields));
+  }
+
+  private static SessionNotification notification(String kind, AttemptId attempt, Fields fields) {
+    if (kind.equals("granted")) {
+      long token = fields.number();
+      int tokens = (int) fields.number();
+      boolean wanted = fields.flag();
+      boolean timed = fields.flag();
+      return new SessionNotification.Granted(fields.name(), attempt, token, tokens, wanted, timed);
+    } else if (kind.equals("ended")) {
+      EndReason how = fields.end();
+      return new SessionNotification.HoldEnded(fields.name(), attempt, how);
+    }
+    return new SessionNotification.Contended(fields.name(), attempt);
+  }
+
+  private static void check(String expected, String found) {
+    if (!found.equals(expected)) {
+      throw new StoreUnfitException(
+          "A document in the store has the format '%s', which this version of Mortise cannot read. It reads '%s'. Use one version in all processes, or another namespace."
+              .formatted(found, expected));
+    }
+  }
+
+  private static String line(Object... fields) {
+    StringJoiner line = new StringJoiner("\t");
+    for (Object field : fields) {
+      line.add(field.toString());
+    }
+    return line.toString();
+  }
+
+  private static String time(@Nullable Duration time) {
+    return time == null ? NONE : Long.toString(LockRecord.micros(time));
+  }
+
+  /** The fields of a line, one after the other. */
+  private static final class Fields {
+    private final String[] all;
+    private int next;
+
+    Fields(String line) {
+      all = line.split("\t", -1);
+    }
+
+    String text() {
+      return all[next++];
+    }
+
+    long number() {
+      return Long.parseLong(text());
+    }
+
+    boolean flag() {
+      return Boolean.parseBoolean(text());
+    }
+
+    AttemptId attempt() {
+      return AttemptId.parse(text());
+    }
+
+    EndReason end() {
+      return EndReason.valueOf(text());
+    }
+
+    LockName name() {
+      return LockName.of(text());
+    }
+
+    @Nullable Duration time() {
+      String time = text();
+      return time.equals(NONE) ? null : LockRecord.duration(Long.parseLong(time));
+    }
+  }
+}

@@ -1,0 +1,138 @@
+package io.mortise.internal.table;
+
+import io.mortise.internal.storekit.NotificationBuffer;
+import io.mortise.internal.storekit.Refusals;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionVerdict;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * A session in one piece, with its notifications. Plain state that one step changes at a time.
+ * Times are microseconds of the store's clock. Not thread-safe.
+ */
+public final class SessionDocument {
+  final ClientLabel client;
+  final NotificationBuffer notifications;
+
+  /** That of the last renewal; 0 before the first. */
+  long beat;
+
+  /** When it ends without a further renewal. */
+  long expiresAt;
+
+  /** Whether it was judged or closed. Memory forgets such a session; a document stays a while. */
+  boolean ended;
+
+  /** Known in memory only. */
+  boolean connected = true;
+
+  private final TableRules rules;
+
+  /** A session that its first renewal creates. */
+  public SessionDocument(ClientLabel client, Duration ttl, long now) {
+    this(client, new NotificationBuffer(), TableRules.ALL);
+    expiresAt = now + LockRecord.micros(ttl);
+  }
+
+  SessionDocument(ClientLabel client, NotificationBuffer notifications, TableRules rules) {
+    this.client = client;
+    this.notifications = notifications;
+    this.rules = rules;
+  }
+
+  /** Who it belongs to, for people. */
+  public ClientLabel client() {
+    return client;
+  }
+
+  /** Whether it was judged or closed, for good. */
+  public boolean hasEnded() {
+    return ended;
+  }
+
+  /** For how many microseconds it lives without a further renewal; 0 if it has ended. */
+  public long left(long now) {
+    return ended || rules.isExpired(expiresAt, now) ? 0 : expiresAt - now;
+  }
+
+  /** Whether its time was over so long ago that no request about it can be in flight. */
+  public boolean isForgotten(long now) {
+    return expiresAt + LockRecord.micros(rules.retention()) <= now;
+  }
+
+  /** See {@link io.mortise.spi.StoreSession#renew}. */
+  public Renewal renew(long previous, long next, List<Long> seen, Duration ttl, long now) {
+    if (left(now) == 0) {
+      return Refusals.SESSION_EXPIRED;
+    }
+    if (!rules.acceptsBeat(beat, previous, next)) {
+      return Refusals.RENEWED_BY_ANOTHER;
+    }
+    beat = next;
+    expiresAt = now + LockRecord.micros(ttl);
+    notifications.acknowledge(seen);
+    return rules.deliversEndedHoldsFirst()
+        ? notifications.renewed(now, rules.steps())
+        : inOrder(notifications.renewed(now, Integer.MAX_VALUE));
+  }
+
+  /** As many as a renewal may tell, without regard to what they are about. */
+  private Renewal.Renewed inOrder(Renewal.Renewed all) {
+    List<Renewal.NumberedNotification> oldest =
+        all.notifications().stream()
+            .sorted(Comparator.comparing(Renewal.NumberedNotification::id))
+            .limit(rules.steps())
+            .toList();
+    return new Renewal.Renewed(
+        all.storeMicros(), oldest, all.notifications().size() > oldest.size());
+  }
+
+  /** What {@link io.mortise.spi.LockStore#judge} says of it. */
+  public SessionVerdict verdict(long now) {
+    return ended
+        ? new SessionVerdict.SessionEnded()
+        : new SessionVerdict.Alive(beat, LockRecord.duration(left(now)));
+  }
+
+  /** Ends it for good. */
+  public void end() {
+    ended = true;
+  }
+
+  /** All notifications that were not acknowledged, ended holds first. */
+  public List<Renewal.NumberedNotification> notifications() {
+    return notifications.renewed(0, Integer.MAX_VALUE).notifications();
+  }
+
+  /**
+   * Leaves a notification, unless the session has ended or has the same already: a step that is
+   * taken again leaves it again.
+   *
+   * @return whether this has changed anything
+   */
+  public boolean tell(SessionNotification notification, long now) {
+    boolean isNew =
+        left(now) > 0
+            && notifications().stream().noneMatch(item -> item.notification().equals(notification));
+    if (isNew) {
+      notifications.add(notification);
+    }
+    return isNew;
+  }
+
+  /**
+   * Removes what was left of a hold, which has ended.
+   *
+   * @return whether this has changed anything
+   */
+  public boolean forget(AttemptId attempt) {
+    int before = notifications().size();
+    notifications.forget(attempt);
+    return notifications().size() < before;
+  }
+}

@@ -1,0 +1,166 @@
+package io.mortise.spi.document;
+
+import io.mortise.LockName;
+import io.mortise.internal.storekit.Refusals;
+import io.mortise.internal.table.SessionDocument;
+import io.mortise.spi.Capability;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Renewal.NumberedNotification;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+/** A session whose document is renewed apart from the documents of locks. Thread-safe. */
+final class DocumentSession implements StoreSession {
+  private final DocumentStore store;
+  private final SessionDocuments renewals;
+  private final SessionSpec spec;
+  private final Consumer<SessionNotification> hints;
+
+  /** The last request of each lock that was not answered: those of one lock keep their order. */
+  private final Map<LockName, CompletableFuture<Boolean>> last = new ConcurrentHashMap<>();
+
+  private final AtomicBoolean watched = new AtomicBoolean();
+  private volatile boolean closed;
+  private volatile Runnable endWatch = () -> {};
+
+  /** The greatest number of a notification that was pushed. */
+  private final AtomicLong pushed = new AtomicLong();
+
+  DocumentSession(
+      DocumentStore store,
+      SessionDocuments renewals,
+      SessionSpec spec,
+      Consumer<SessionNotification> hints) {
+    this.store = store;
+    this.renewals = renewals;
+    this.spec = spec;
+    this.hints = hints;
+  }
+
+  @Override
+  public SessionId id() {
+    return spec.id();
+  }
+
+  @Override
+  public void submit(Request request, Consumer<Reply> sink) {
+    if (closed) {
+      sink.accept(Refusals.sessionClosed(request.attempt()));
+      return;
+    }
+    CompletableFuture<Boolean> answered = new CompletableFuture<>();
+    CompletableFuture<Boolean> before = last.put(request.name(), answered);
+    if (before == null) {
+      send(request, sink, answered);
+    } else {
+      var unused = before.thenRun(() -> send(request, sink, answered));
+    }
+  }
+
+  private void send(Request request, Consumer<Reply> sink, CompletableFuture<Boolean> answered) {
+    store
+        .step(request.name(), (table, now) -> table.apply(request, now))
+        .handle((reply, failure) -> failure == null ? reply : failed(request, failure))
+        .thenAccept(
+            reply -> {
+              last.remove(request.name(), answered);
+              try {
+                sink.accept(reply);
+              } finally {
+                answered.complete(true);
+              }
+            });
+  }
+
+  /** A write without an answer may have been made; so may a note that came before it. */
+  private static Reply failed(Request request, Throwable failure) {
+    return new Reply.Failed(request.attempt(), true, cause(failure));
+  }
+
+  private static Throwable cause(Throwable failure) {
+    Throwable cause = failure.getCause();
+    return failure instanceof CompletionException && cause != null ? cause : failure;
+  }
+
+  @Override
+  public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
+    return renew(previous, next, seen, spec.ttl());
+  }
+
+  @Override
+  public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
+    if (closed) {
+      return CompletableFuture.completedFuture(Refusals.SESSION_CLOSED);
+    }
+    watch();
+    return renewals
+        .<Renewal>update(
+            id(),
+            found -> {
+              long now = store.micros();
+              if (found == null && previous != 0) {
+                return SessionDocuments.unchanged(Refusals.SESSION_EXPIRED);
+              }
+              SessionDocument session =
+                  found == null ? new SessionDocument(spec.client(), ttl, now) : found;
+              Renewal renewal = session.renew(previous, next, seen, ttl, now);
+              return SessionDocuments.changed(session, renewal instanceof Renewal.Renewed, renewal);
+            })
+        .exceptionally(failure -> new Renewal.Unknown(cause(failure)));
+  }
+
+  private void watch() {
+    if (store.profile().can(Capability.PUSH) && watched.compareAndSet(false, true)) {
+      endWatch = renewals.watch(id(), this::push);
+    }
+  }
+
+  /** Pushes what is new in the document. Two pushes at a time may both tell it. */
+  private void push() {
+    renewals
+        .read(id())
+        .thenAccept(
+            found ->
+                found.ifPresent(
+                    session -> {
+                      long before = pushed.get();
+                      session.notifications().stream()
+                          .filter(item -> item.id() > before)
+                          .forEach(this::push);
+                    }));
+  }
+
+  private void push(NumberedNotification item) {
+    pushed.accumulateAndGet(item.id(), Math::max);
+    hints.accept(item.notification());
+  }
+
+  @Override
+  public CompletionStage<Void> close() {
+    closed = true;
+    endWatch.run();
+    return renewals
+        .change(
+            id(),
+            session -> {
+              boolean open = !session.hasEnded();
+              session.end();
+              return open;
+            })
+        .handle((done, failure) -> null);
+  }
+}

@@ -1,0 +1,339 @@
+package io.mortise.spi.document;
+
+import io.mortise.Beta;
+import io.mortise.LockName;
+import io.mortise.admin.Eviction;
+import io.mortise.internal.table.DocumentCodec;
+import io.mortise.internal.table.LockDocument;
+import io.mortise.internal.table.LockStep;
+import io.mortise.internal.table.LockStep.StepResult;
+import io.mortise.internal.table.LockTable;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.document.DocumentUpdater.Update;
+import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * A store over a server that can replace one document at a time, by its version, and need not do
+ * more. It keeps a document for each lock and one for each session. What a lock does with a request
+ * is decided here, by the rules of the in-memory store; an author of a store writes {@link
+ * VersionedDocuments}.
+ *
+ * <p><b>Steps.</b> A request reads the lock's document and the sessions that matter to it, computes
+ * the next document, and writes it by compare-and-set. If another process has written meanwhile,
+ * the step is taken again.
+ *
+ * <p><b>Two documents never change together.</b> The writes of a step are ordered so that the first
+ * ones do no harm alone. A note to a holder that its lock is wanted, or that it was evicted, is
+ * left before the lock's document says so; a step that stops in between is repeated, and leaves the
+ * same note. A session that ends after it was read may still be granted the lock. A contender finds
+ * a dead holder then, as it does after a crash. The note of a hand-off is left after the lock was
+ * written; a waiter that misses it polls.
+ *
+ * <p>Thread-safe.
+ */
+@Beta
+public final class DocumentStore implements LockStore {
+  /** What each such store can do, without {@link Capability#PUSH}, which needs watches. */
+  public static final Set<Capability> CAPABILITIES =
+      Set.copyOf(EnumSet.complementOf(EnumSet.of(Capability.PUSH, Capability.SKIPS_DISCONNECTED)));
+
+  private static final String LOCKS = "lock/";
+
+  private final StoreProfile profile;
+  private final VersionedDocuments documents;
+  private final DocumentUpdater updater;
+  private final SessionDocuments sessions;
+  private final SessionDocuments renewals;
+
+  /** The last keys of the last sweep; empty to begin anew. */
+  private volatile String sweptSessions = "";
+
+  private volatile String sweptLocks = "";
+
+  /**
+   * A store over the documents of one namespace.
+   *
+   * @param profile what the store is; its capabilities are {@link #CAPABILITIES}, with or without
+   *     {@link Capability#PUSH}
+   * @param documents the server's documents
+   * @param renewals the same documents, on a connection of its own that no backlog of requests
+   *     delays; may be the same object where the server is in this process. Both are closed
+   *     together with the store
+   * @throws IllegalArgumentException if the capabilities are others
+   */
+  public DocumentStore(
+      StoreProfile profile, VersionedDocuments documents, VersionedDocuments renewals) {
+    EnumSet<Capability> besides = EnumSet.copyOf(profile.capabilities());
+    besides.remove(Capability.PUSH);
+    if (!besides.equals(CAPABILITIES)) {
+      throw new IllegalArgumentException(
+          "Store '%s' declares %s. A store of documents has %s, and PUSH if it has watches."
+              .formatted(profile.display(), profile.capabilities(), CAPABILITIES));
+    }
+    this.profile = profile;
+    this.documents = documents;
+    this.updater = new DocumentUpdater(documents);
+    this.sessions = new SessionDocuments(updater);
+    this.renewals = new SessionDocuments(new DocumentUpdater(renewals));
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
+    return new DocumentSession(this, renewals, spec, hints);
+  }
+
+  /** The store's time. */
+  long micros() {
+    return documents.micros();
+  }
+
+  @Override
+  public CompletionStage<SessionVerdict> judge(SessionId id) {
+    return sessions
+        .judge(id)
+        .thenApply(
+            session ->
+                session
+                    .map(found -> found.verdict(documents.micros()))
+                    .orElseGet(SessionVerdict.SessionEnded::new));
+  }
+
+  @Override
+  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    List<Reply.Ended> taken = new CopyOnWriteArrayList<>();
+    return step(
+            name,
+            (table, now) -> {
+              Reply.Ended reply = table.evict(name, attempt, how, now);
+              taken.add(reply);
+              return reply;
+            })
+        .thenApply(reply -> evicted(reply, taken));
+  }
+
+  /**
+   * An owner may hear of the eviction and end its attempt before the lock's document is written.
+   */
+  private static Reply.Ended evicted(Reply.Ended last, List<Reply.Ended> taken) {
+    return taken.stream()
+        .filter(reply -> reply.was() != AttemptState.ABSENT)
+        .findFirst()
+        .filter(before -> last.was() == AttemptState.ABSENT)
+        .orElse(last);
+  }
+
+  @Override
+  public CompletionStage<Boolean> reopen(LockName name) {
+    return step(name, (table, now) -> table.reopen(name, now));
+  }
+
+  /** One call of the lock table. */
+  interface TableStep<T> {
+    T take(LockTable<LockDocument, RuntimeException> table, long now);
+  }
+
+  /** Takes a step of a lock, with all that follows from it. */
+  <T> CompletionStage<T> step(LockName name, TableStep<T> step) {
+    return updater
+        .update(LOCKS + name.value(), found -> prepare(name, found, step))
+        .thenCompose(this::finish);
+  }
+
+  /**
+   * Computes the next document, and leaves the notes that come before it. After a note was left the
+   * step is taken again: a renewal may have come before it, and the next will tell it.
+   */
+  private <T> CompletionStage<Update<StepResult<T>>> prepare(
+      LockName name, VersionedText found, TableStep<T> step) {
+    LockDocument document = DocumentCodec.decode(name, found.text());
+    long now = documents.micros();
+    return sessions
+        .withSessions(
+            sessions::readJudged,
+            liveness -> LockStep.apply(document, liveness, table -> step.take(table, now)))
+        .thenCompose(
+            result ->
+                sessions
+                    .tell(notes(result, true), now)
+                    .thenCompose(
+                        told ->
+                            told
+                                ? prepare(name, found, step)
+                                : CompletableFuture.completedFuture(update(result))));
+  }
+
+  private static <T> Update<StepResult<T>> update(StepResult<T> result) {
+    LockDocument next = result.document();
+    return new Update<>(result.changed(), next == null ? null : DocumentCodec.encode(next), result);
+  }
+
+  /** Removes and leaves the notes that come after the document. Polls replace those that fail. */
+  private <T> CompletionStage<T> finish(StepResult<T> result) {
+    return sessions
+        .forget(result.obsolete())
+        .thenCompose(done -> sessions.tell(notes(result, false), documents.micros()))
+        .handle((done, failure) -> result.reply());
+  }
+
+  private static List<SessionNotification> notes(StepResult<?> result, boolean before) {
+    return result.notifications().stream().filter(note -> comesBefore(note) == before).toList();
+  }
+
+  private static boolean comesBefore(SessionNotification note) {
+    return note instanceof SessionNotification.Contended
+        || (note instanceof SessionNotification.HoldEnded ended
+            && ended.how() == EndReason.EVICTED);
+  }
+
+  @Override
+  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+    LockName only = query.name();
+    if (only != null) {
+      return views(List.of(LOCKS + only.value()), query)
+          .thenApply(page -> new LockViewPage(page, null));
+    }
+    String cursor = query.cursor();
+    return documents
+        .scan(LOCKS, cursor == null ? "" : cursor, query.limit())
+        .thenCompose(
+            keys -> {
+              String last = last(keys, query.limit());
+              return views(keys, query)
+                  .thenApply(page -> new LockViewPage(page, last.isEmpty() ? null : last));
+            });
+  }
+
+  /** The last key of a full page; empty if it is the last page. */
+  private static String last(List<String> keys, int limit) {
+    return keys.size() < limit ? "" : keys.get(keys.size() - 1);
+  }
+
+  private CompletionStage<List<LockView>> views(List<String> keys, LockQuery query) {
+    CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(new ArrayList<>());
+    for (String key : keys) {
+      views =
+          views.thenCombine(
+              view(key, query),
+              (page, view) -> {
+                view.ifPresent(page::add);
+                return page;
+              });
+    }
+    return views;
+  }
+
+  private CompletionStage<Optional<LockView>> view(String key, LockQuery query) {
+    return documents
+        .read(key)
+        .thenCompose(
+            found -> {
+              long now = documents.micros();
+              LockDocument lock = DocumentCodec.decode(name(key), found.text());
+              return lock == null || (lock.isIdle(now) && !query.idle())
+                  ? CompletableFuture.completedFuture(Optional.empty())
+                  : sessions.withSessions(
+                      sessions::read, liveness -> Optional.of(lock.view(liveness, now)));
+            });
+  }
+
+  private static LockName name(String key) {
+    return LockName.of(key.substring(LOCKS.length()));
+  }
+
+  /** Begins each time where the last sweep of this process ended. */
+  @Override
+  public CompletionStage<Integer> sweep(int budget) {
+    return documents
+        .scan(SessionDocuments.PREFIX, sweptSessions, budget)
+        .thenCompose(
+            keys -> {
+              sweptSessions = last(keys, budget);
+              return sum(keys, this::sweepSession);
+            })
+        .thenCompose(
+            removed ->
+                removed >= budget
+                    ? CompletableFuture.completedFuture(removed)
+                    : sweepLocks(budget - removed).thenApply(more -> removed + more));
+  }
+
+  private CompletionStage<Integer> sweepLocks(int budget) {
+    return documents
+        .scan(LOCKS, sweptLocks, budget)
+        .thenCompose(
+            keys -> {
+              sweptLocks = last(keys, budget);
+              return sum(keys, this::sweepLock);
+            });
+  }
+
+  private static CompletionStage<Integer> sum(
+      List<String> keys, Function<String, CompletionStage<Integer>> one) {
+    CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
+    for (String key : keys) {
+      sum = sum.thenCompose(removed -> one.apply(key).thenApply(more -> removed + more));
+    }
+    return sum;
+  }
+
+  private CompletionStage<Integer> sweepLock(String key) {
+    LockName name = name(key);
+    return step(name, (table, now) -> table.sweep(name, now));
+  }
+
+  /** Ends a session whose time has passed. Its document stays until no renewal is in flight. */
+  private CompletionStage<Integer> sweepSession(String key) {
+    SessionId id = new SessionId(key.substring(SessionDocuments.PREFIX.length()));
+    return sessions.update(
+        id,
+        session -> {
+          long now = documents.micros();
+          if (session == null || session.left(now) > 0) {
+            return SessionDocuments.unchanged(0);
+          } else if (session.isForgotten(now)) {
+            return new Update<>(true, null, 1);
+          }
+          boolean judged = session.hasEnded();
+          session.end();
+          return SessionDocuments.changed(session, !judged, judged ? 0 : 1);
+        });
+  }
+
+  @Override
+  public void close() {
+    VersionedDocuments other = renewals.updater().documents();
+    documents.close();
+    if (other != documents) {
+      other.close();
+    }
+  }
+}

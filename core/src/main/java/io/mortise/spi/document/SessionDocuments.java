@@ -1,0 +1,209 @@
+package io.mortise.spi.document;
+
+import io.mortise.internal.table.DocumentCodec;
+import io.mortise.internal.table.LockStep;
+import io.mortise.internal.table.SessionDocument;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.document.DocumentUpdater.Update;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** The sessions' documents, and what steps of locks have to know of them. Thread-safe. */
+record SessionDocuments(DocumentUpdater updater) {
+  static final String PREFIX = "session/";
+
+  static String key(SessionId id) {
+    return PREFIX + id.value();
+  }
+
+  /** Calls after the session's document was written; returns what ends that. */
+  Runnable watch(SessionId id, Runnable changed) {
+    return updater.documents().watch(key(id), changed);
+  }
+
+  /** A session as it stands; empty if there is none. */
+  CompletionStage<Optional<SessionDocument>> read(SessionId id) {
+    return updater
+        .documents()
+        .read(key(id))
+        .thenApply(found -> Optional.ofNullable(DocumentCodec.decodeSession(found.text())));
+  }
+
+  /**
+   * A session for a step that relies on its end: one whose time has passed is ended for good, so
+   * that a renewal which began before cannot revive it.
+   */
+  CompletionStage<Optional<SessionDocument>> readJudged(SessionId id) {
+    return read(id)
+        .thenCompose(
+            found ->
+                found.filter(session -> !session.hasEnded() && isOver(session)).isPresent()
+                    ? judge(id)
+                    : CompletableFuture.completedFuture(found));
+  }
+
+  private boolean isOver(SessionDocument session) {
+    return session.left(updater.documents().micros()) == 0;
+  }
+
+  /** Ends a session whose time has passed, for good; returns what it is then. */
+  CompletionStage<Optional<SessionDocument>> judge(SessionId id) {
+    return update(
+        id,
+        session -> {
+          if (session == null) {
+            return unchanged(Optional.empty());
+          }
+          boolean ends = !session.hasEnded() && isOver(session);
+          if (ends) {
+            session.end();
+          }
+          return changed(session, ends, Optional.of(session));
+        });
+  }
+
+  /** What becomes of a session's document, which is null if there is none. */
+  interface SessionStep<T> {
+    Update<T> take(@Nullable SessionDocument session);
+  }
+
+  /** The result of a step that leaves the document as it is. */
+  static <T> Update<T> unchanged(T result) {
+    return new Update<>(false, null, result);
+  }
+
+  /** The result of a step that has changed the document, if so. */
+  static <T> Update<T> changed(SessionDocument session, boolean changed, T result) {
+    return new Update<>(changed, DocumentCodec.encode(session), result);
+  }
+
+  /** Takes a step of a session. */
+  <T> CompletionStage<T> update(SessionId id, SessionStep<T> step) {
+    return updater.update(
+        key(id),
+        found ->
+            CompletableFuture.completedFuture(
+                step.take(DocumentCodec.decodeSession(found.text()))));
+  }
+
+  /**
+   * Changes a session's document, if there is one.
+   *
+   * @param change says whether it has changed the document that it was given
+   */
+  CompletionStage<Boolean> change(SessionId id, Predicate<SessionDocument> change) {
+    return update(
+        id,
+        session -> {
+          boolean changed = session != null && change.test(session);
+          return session == null ? unchanged(false) : changed(session, changed, changed);
+        });
+  }
+
+  /**
+   * Leaves notifications, one after the other.
+   *
+   * @return whether any of them was not there before
+   */
+  CompletionStage<Boolean> tell(List<SessionNotification> notifications, long now) {
+    CompletionStage<Boolean> told = CompletableFuture.completedFuture(false);
+    for (SessionNotification notification : notifications) {
+      SessionId id = notification.attempt().session();
+      told =
+          told.thenCompose(
+              before ->
+                  change(id, session -> session.tell(notification, now))
+                      .thenApply(isNew -> before || isNew));
+    }
+    return told;
+  }
+
+  /** Removes what was left of holds, which have ended. */
+  CompletionStage<Boolean> forget(List<AttemptId> ended) {
+    CompletionStage<Boolean> forgotten = CompletableFuture.completedFuture(true);
+    for (AttemptId attempt : ended) {
+      forgotten =
+          forgotten.thenCompose(
+              before -> change(attempt.session(), session -> session.forget(attempt)));
+    }
+    return forgotten;
+  }
+
+  /** How a step has its sessions read. */
+  interface SessionReader {
+    CompletionStage<Optional<SessionDocument>> read(SessionId id);
+  }
+
+  /**
+   * Takes a pure step with the sessions that it asks for: those that it met were read, and it is
+   * taken once more, until it meets none that was not read.
+   */
+  <T> CompletionStage<T> withSessions(SessionReader reader, Function<LockStep.Liveness, T> step) {
+    return withSessions(reader, step, new KnownSessions());
+  }
+
+  private <T> CompletionStage<T> withSessions(
+      SessionReader reader, Function<LockStep.Liveness, T> step, KnownSessions sessions) {
+    T result = step.apply(sessions);
+    if (sessions.missing.isEmpty()) {
+      return CompletableFuture.completedFuture(result);
+    }
+    CompletionStage<Boolean> read = CompletableFuture.completedFuture(true);
+    for (SessionId id : Set.copyOf(sessions.missing)) {
+      CompletionStage<Optional<SessionDocument>> reading = reader.read(id);
+      read = read.thenCombine(reading, (before, session) -> sessions.add(id, session));
+    }
+    return read.thenCompose(done -> withSessions(reader, step, sessions));
+  }
+
+  /** The sessions that were read, and those that would have to be. Used by one step at a time. */
+  private static final class KnownSessions implements LockStep.Liveness {
+    private final Map<SessionId, Optional<SessionDocument>> known = new HashMap<>();
+    private final Set<SessionId> missing = new HashSet<>();
+
+    boolean add(SessionId id, Optional<SessionDocument> session) {
+      known.put(id, session);
+      return missing.remove(id);
+    }
+
+    /** Whether it was read. What is said of it otherwise is of no consequence. */
+    private boolean isKnown(SessionId id) {
+      boolean found = known.containsKey(id);
+      if (!found) {
+        missing.add(id);
+      }
+      return found;
+    }
+
+    private Optional<SessionDocument> find(SessionId id) {
+      return known.getOrDefault(id, Optional.empty());
+    }
+
+    @Override
+    public long left(SessionId id, long now) {
+      return isKnown(id) ? find(id).map(session -> session.left(now)).orElse(0L) : 1;
+    }
+
+    @Override
+    public boolean isConnected(SessionId session) {
+      return true;
+    }
+
+    @Override
+    public @Nullable ClientLabel client(SessionId id, long now) {
+      return left(id, now) == 0 ? null : find(id).map(SessionDocument::client).orElse(null);
+    }
+  }
+}

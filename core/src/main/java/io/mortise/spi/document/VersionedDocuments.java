@@ -1,0 +1,76 @@
+package io.mortise.spi.document;
+
+import io.mortise.Beta;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Documents, each with a version: all that a {@link DocumentStore} needs of a server. Reading one
+ * and replacing one whose version is still that which was read are atomic; nothing else is.
+ *
+ * <p>Keys are {@code session/} and a session's id, or {@code lock/} and a lock's name: up to 512
+ * bytes of any UTF-8 without control characters. Texts have control characters: tabs and line
+ * feeds.
+ *
+ * <p>Thread-safe. No method blocks or waits for a network; stages complete on any thread, with no
+ * lock held. They complete exceptionally with {@link io.mortise.StoreUnavailableException} if the
+ * server does not answer. A write may then have been made, but is never made later than {@link
+ * io.mortise.spi.StoreProfile#maxInFlight} after the call.
+ */
+@Beta
+public interface VersionedDocuments {
+  /**
+   * A document as it was read.
+   *
+   * @param text null if there is none under that key
+   * @param version what the server calls this state of the document; a document that was removed
+   *     and made anew never gets an old version
+   */
+  record VersionedText(@Nullable String text, String version) {
+    /** No document. */
+    public static final VersionedText ABSENT = new VersionedText(null, "");
+  }
+
+  /**
+   * Reads a document. A read that begins after a write has completed must see it; replicas that may
+   * be behind are not asked.
+   */
+  CompletionStage<VersionedText> read(String key);
+
+  /**
+   * Writes the document, or removes it, if its version is still that which was found.
+   *
+   * @param text the whole document from now on; null to remove it
+   * @return false if another process has written meanwhile; nothing was changed then
+   */
+  CompletionStage<Boolean> compareAndSet(String key, VersionedText found, @Nullable String text);
+
+  /**
+   * Keys that begin with a prefix, in an order that never changes. Documents that are made or
+   * removed meanwhile may be missing or not.
+   *
+   * @param after the last key of the call before; empty to begin
+   * @param limit the most keys to return; fewer are the last ones
+   */
+  CompletionStage<List<String>> scan(String prefix, String after, int limit);
+
+  /**
+   * Calls {@code changed}, on any thread, soon after the document was written, by whatever process;
+   * may leave some out. Called only for a store with {@link io.mortise.spi.Capability#PUSH}.
+   *
+   * @return ends the watch
+   */
+  default Runnable watch(String key, Runnable changed) {
+    return () -> {};
+  }
+
+  /**
+   * The store's time, in microseconds since 1970: one clock for all processes, which never goes
+   * back. Sessions and times end by it.
+   */
+  long micros();
+
+  /** Closes connections and threads. Blocks for seconds at most. */
+  default void close() {}
+}

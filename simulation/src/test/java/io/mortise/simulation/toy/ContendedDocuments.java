@@ -1,0 +1,85 @@
+package io.mortise.simulation.toy;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.spi.document.VersionedDocuments;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server that is far away and busy: it answers on another thread, and documents get new versions
+ * between a read and a write. It may lose a write, or its answer.
+ */
+final class ContendedDocuments implements VersionedDocuments {
+  private final VersionedDocuments documents;
+  private final Executor threads;
+  private final Predicate<String> changesBefore;
+  private final Function<String, Loss> losses;
+
+  /** What becomes of a write. */
+  enum Loss {
+    NOTHING,
+    REQUEST,
+    ANSWER
+  }
+
+  /**
+   * Before the documents.
+   *
+   * @param changesBefore by the key of a write, whether another process writes before it
+   * @param losses by the key of a write, what of it is lost
+   */
+  ContendedDocuments(
+      VersionedDocuments documents,
+      Executor threads,
+      Predicate<String> changesBefore,
+      Function<String, Loss> losses) {
+    this.documents = documents;
+    this.threads = threads;
+    this.changesBefore = changesBefore;
+    this.losses = losses;
+  }
+
+  @Override
+  public CompletionStage<VersionedText> read(String key) {
+    return documents.read(key).thenApplyAsync(found -> found, threads);
+  }
+
+  @Override
+  public CompletionStage<Boolean> compareAndSet(
+      String key, VersionedText found, @Nullable String text) {
+    if (found.text() != null && changesBefore.test(key)) {
+      documents.compareAndSet(key, found, found.text());
+    }
+    Loss loss = losses.apply(key);
+    CompletionStage<Boolean> writing =
+        loss == Loss.REQUEST
+            ? CompletableFuture.completedFuture(true)
+            : documents.compareAndSet(key, found, text);
+    return writing.thenComposeAsync(
+        written ->
+            loss == Loss.NOTHING
+                ? CompletableFuture.completedFuture(written)
+                : CompletableFuture.failedFuture(new StoreUnavailableException("no answer")),
+        threads);
+  }
+
+  @Override
+  public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
+    return documents.scan(prefix, after, limit).thenApplyAsync(keys -> keys, threads);
+  }
+
+  @Override
+  public Runnable watch(String key, Runnable changed) {
+    return documents.watch(key, changed);
+  }
+
+  @Override
+  public long micros() {
+    return documents.micros();
+  }
+}

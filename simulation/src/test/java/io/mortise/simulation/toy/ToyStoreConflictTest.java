@@ -1,0 +1,34 @@
+package io.mortise.simulation.toy;
+
+import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.testkit.contract.differential.DifferentialContract;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+
+/**
+ * The toy store answers as the reference does, too, where two of three writes come too late: each
+ * step is then taken again.
+ */
+class ToyStoreConflictTest extends DifferentialContract {
+  private static final ExecutorService THREADS = Executors.newFixedThreadPool(2);
+
+  ToyStoreConflictTest() {
+    super(() -> ToyStoreUnderTest.byHand(ToyStoreConflictTest::contended));
+  }
+
+  private static VersionedDocuments contended(VersionedDocuments documents) {
+    AtomicInteger writes = new AtomicInteger();
+    return new ContendedDocuments(
+        documents,
+        THREADS,
+        key -> writes.incrementAndGet() % 3 != 0,
+        key -> ContendedDocuments.Loss.NOTHING);
+  }
+
+  @AfterAll
+  static void endThreads() {
+    THREADS.shutdownNow();
+  }
+}
