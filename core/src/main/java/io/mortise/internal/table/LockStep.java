@@ -86,7 +86,9 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
    * same.
    *
    * @param document the record of the step's lock, null if there is none
-   * @param liveness as it was at one moment
+   * @param liveness as it was at one moment. Where sessions change apart from records, an eviction
+   *     has to be refused if the holder's session was renewed between that moment and the
+   *     notifications of this step
    * @param step calls one method of the table, once
    */
   public static <T> StepResult<T> apply(
