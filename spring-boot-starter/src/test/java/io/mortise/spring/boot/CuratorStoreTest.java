@@ -1,0 +1,43 @@
+package io.mortise.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.testkit.server.ZooKeeperServer;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryForever;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+
+/** A store over a Curator client, which is not one of Spring Boot's. */
+class CuratorStoreTest {
+  @Configuration(proxyBeanMethods = false)
+  static class CuratorConfig {
+    @Bean(initMethod = "start")
+    CuratorFramework curator(Environment environment) {
+      return CuratorFrameworkFactory.newClient(
+          environment.getRequiredProperty("test.servers"), new RetryForever(100));
+    }
+  }
+
+  @Test
+  void givenCurator_whenStarted_thenLocksAreInItsEnsemble() {
+    try (ZooKeeperServer server = ZooKeeperServer.start();
+        LockClient other = LockClient.connect("zk://" + server.address() + "?namespace=billing")) {
+      try (BootApp app =
+          BootApp.setup()
+              .and(CuratorConfig.class)
+              .set("test.servers=" + server.address(), "mortise.namespace=billing")
+              .start()) {
+        Lease left = app.locks().lock("kept").tryAcquire().orElseThrow();
+        assertThat(left.token()).isPositive();
+        assertThat(other.lock("kept").tryAcquire()).isEmpty();
+      }
+      assertThat(other.lock("kept").tryAcquire()).isPresent();
+    }
+  }
+}
