@@ -43,8 +43,7 @@ final class LocksEndpoint {
   Map<String, Object> locks(
       @org.springframework.lang.Nullable @Nullable String prefix,
       @org.springframework.lang.Nullable @Nullable String cursor) {
-    LockPage page =
-        locks.admin().list(Objects.requireNonNullElse(prefix, ""), cursor, PAGE);
+    LockPage page = locks.admin().list(Objects.requireNonNullElse(prefix, ""), cursor, PAGE);
     Map<String, Object> all = new LinkedHashMap<>();
     all.put("store", locks.admin().store().display());
     all.put("locks", page.locks().stream().map(LocksEndpoint::described).toList());
@@ -78,9 +77,7 @@ final class LocksEndpoint {
       String attempt,
       @org.springframework.lang.Nullable @Nullable Eviction how) {
     EvictionResult result =
-        locks
-            .admin()
-            .evict(name(name), attempt, Objects.requireNonNullElse(how, Eviction.CLOSE));
+        locks.admin().evict(name(name), attempt, Objects.requireNonNullElse(how, Eviction.CLOSE));
     return result == EvictionResult.NOT_THERE ? null : Map.of("result", result.name());
   }
 

@@ -36,8 +36,8 @@ import org.springframework.util.ClassUtils;
 /**
  * Puts {@code @Locked} in force, and makes a {@link LockClient} unless the application has one. Its
  * store is a bean of type {@link Store}, else that of {@code mortise.url}, else one over the only
- * bean among {@code DataSource}, {@code LettuceConnectionFactory} and {@code CuratorFramework} whose
- * artifact of Mortise is there. Listeners that are beans hear of its locks.
+ * bean among {@code DataSource}, {@code LettuceConnectionFactory} and {@code CuratorFramework}
+ * whose artifact of Mortise is there. Listeners that are beans hear of its locks.
  */
 @AutoConfiguration(
     afterName = {
@@ -99,8 +99,7 @@ public final class MortiseAutoConfiguration {
     }
 
     private static LockStore open(DataSource dataSource, MortiseProperties properties) {
-      if (ClassUtils.isPresent(
-          "com.zaxxer.hikari.HikariDataSource", Jdbc.class.getClassLoader())) {
+      if (ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource", Jdbc.class.getClassLoader())) {
         Hikari.checkSize(dataSource);
       }
       String parameters = properties.jdbc().parameters();
@@ -150,8 +149,7 @@ public final class MortiseAutoConfiguration {
           StoreKind.REDIS, "the LettuceConnectionFactory", properties -> open(factory, properties));
     }
 
-    private static LockStore open(
-        LettuceConnectionFactory factory, MortiseProperties properties) {
+    private static LockStore open(LettuceConnectionFactory factory, MortiseProperties properties) {
       RedisStore.Options options = RedisStore.Options.DEFAULT;
       String namespace = properties.namespace();
       return LettuceStore.over(
@@ -162,8 +160,7 @@ public final class MortiseAutoConfiguration {
       // Before its turn in the life cycle it may have no client.
       factory.start();
       AbstractRedisClient client = factory.getNativeClient();
-      if (client instanceof RedisClient single
-          && !factory.isRedisSentinelAware()) {
+      if (client instanceof RedisClient single && !factory.isRedisSentinelAware()) {
         return single;
       }
       throw new LockStoreChoiceException(

@@ -11,5 +11,4 @@ import java.util.function.Function;
  * @param bean what people call it
  * @param opener opens a store over it, with what the properties say; blocks
  */
-record StoreCandidate(
-    StoreKind kind, String bean, Function<MortiseProperties, LockStore> opener) {}
+record StoreCandidate(StoreKind kind, String bean, Function<MortiseProperties, LockStore> opener) {}

@@ -84,8 +84,7 @@ class ActuatorIT {
           app.locks().admin().find("invoice/42").orElseThrow().holders().get(0).attempt();
       String path = "/actuator/locks/invoice/42";
       assertThat(send("DELETE", app, path).statusCode()).isEqualTo(400);
-      HttpResponse<String> response =
-          send("DELETE", app, path + "?how=break&attempt=" + attempt);
+      HttpResponse<String> response = send("DELETE", app, path + "?how=break&attempt=" + attempt);
       assertThat(response.body()).contains("HOLD_ENDED");
       assertThat(app.locks().lock("invoice/42").tryAcquire()).isPresent();
       assertThat(send("DELETE", app, path + "?attempt=" + attempt).statusCode()).isEqualTo(404);
@@ -97,15 +96,13 @@ class ActuatorIT {
   void givenLocks_whenMetricsAreRead_thenAcquiresAreCounted() throws Exception {
     try (BootApp app = web("mem:boot-metrics").start()) {
       app.locks().lock("invoice/42").withLock(() -> {});
-      Map<String, Object> meter =
-          get(app, "/actuator/metrics/mortise.acquire?tag=outcome:granted");
+      Map<String, Object> meter = get(app, "/actuator/metrics/mortise.acquire?tag=outcome:granted");
       assertThat(meter.get("availableTags")).asString().contains("invoice/*");
       assertThat(meter.get("measurements")).asString().contains("COUNT").contains("1.0");
     }
     try (BootApp app = web("mem:boot-metrics").set("mortise.metrics.enabled=false").start()) {
       app.locks().lock("invoice/42").withLock(() -> {});
-      assertThat(send("GET", app, "/actuator/metrics/mortise.acquire").statusCode())
-          .isEqualTo(404);
+      assertThat(send("GET", app, "/actuator/metrics/mortise.acquire").statusCode()).isEqualTo(404);
     }
   }
 

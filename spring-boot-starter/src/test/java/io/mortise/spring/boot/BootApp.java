@@ -16,7 +16,9 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
-/** An application with all that Spring Boot configures by itself, without what a test leaves out. */
+/**
+ * An application with all that Spring Boot configures by itself, without what a test leaves out.
+ */
 final class BootApp implements AutoCloseable {
   /** What an application may have besides locks. */
   enum Part {

@@ -6,16 +6,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockTimeoutException;
 import io.mortise.admin.LockParticipant;
 import io.mortise.event.LockListener;
 import io.mortise.spring.LockContext;
 import io.mortise.spring.Locked;
+import io.mortise.spring.boot.BootApp.Setup;
 import io.mortise.testkit.server.RedisServer;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -119,7 +122,7 @@ class LockClientIT {
         Lease held = other.lock("work/42").tryAcquire().orElseThrow()) {
       assertThat(held.isValid()).isTrue();
       assertThatThrownBy(() -> app.bean(Service.class).work(42))
-          .isInstanceOf(io.mortise.LockTimeoutException.class);
+          .isInstanceOf(LockTimeoutException.class);
       assertThat(app.bean(Service.class).work(43)).isEqualTo("work/43");
     }
   }
@@ -158,7 +161,8 @@ class LockClientIT {
   void givenWrongProperties_whenStarted_thenTheAnalysisSaysWhichOne() {
     assertThat(BootApp.setup().set("mortise.url=gopher://host").failure().getDescription())
         .contains("gopher");
-    assertThat(BootApp.setup().set("mortise.url=" + url, "mortise.ttl=2h").failure().getDescription())
+    assertThat(
+            BootApp.setup().set("mortise.url=" + url, "mortise.ttl=2h").failure().getDescription())
         .contains("TTL of 2h");
     FailureAnalysis namespace =
         BootApp.setup().set("mortise.url=" + url, "mortise.namespace=a").failure();
@@ -194,6 +198,38 @@ class LockClientIT {
       app.close();
       assertThat(other.lock("left").tryAcquire()).isPresent();
       assertThatThrownBy(() -> locks.lock("left")).isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class FailingConfig {
+    static final AtomicReference<LockClient> SEEN = new AtomicReference<>();
+
+    @Bean
+    Object failing(LockClient locks) {
+      SEEN.set(locks);
+      throw new IllegalStateException("of the test");
+    }
+  }
+
+  @Test
+  void givenStartThatFailsLater_whenContextIsGivenUp_thenClientIsClosed() {
+    assertThatThrownBy(
+            () -> BootApp.setup().and(FailingConfig.class).set("mortise.url=" + url).start())
+        .hasStackTraceContaining("of the test");
+    assertThatThrownBy(() -> FailingConfig.SEEN.get().lock("a"))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void givenMemoryWithARandomName_whenTwoApplicationsRun_thenTheirLocksAreApart() {
+    Setup setup = BootApp.setup().set("mortise.url=mem:${random.uuid}");
+    try (BootApp first = setup.start();
+        BootApp second = setup.start();
+        Lease held = first.locks().lock("a").tryAcquire().orElseThrow();
+        Lease other = second.locks().lock("a").tryAcquire().orElseThrow()) {
+      assertThat(held.isValid()).isTrue();
+      assertThat(other.isValid()).isTrue();
     }
   }
 

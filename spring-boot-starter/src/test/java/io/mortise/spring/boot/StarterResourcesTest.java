@@ -38,19 +38,18 @@ class StarterResourcesTest {
     try (Stream<Path> files =
         Files.list(
             Path.of(
-                MortiseAutoConfiguration.class
-                    .getProtectionDomain()
-                    .getCodeSource()
-                    .getLocation()
-                    .toURI())
+                    MortiseAutoConfiguration.class
+                        .getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation()
+                        .toURI())
                 .resolve(PACKAGE.replace('.', '/')))) {
       List<Class<?>> types = new ArrayList<>();
       for (Path file : files.toList()) {
         String name = file.getFileName().toString();
         // Classes of the other line of Spring Boot do not load here; annotations may be read.
         if (name.endsWith(".class") && !name.contains("$") && !name.startsWith("package-info")) {
-          types.add(
-              Class.forName(PACKAGE + "." + name.replace(".class", ""), false, LOADER));
+          types.add(Class.forName(PACKAGE + "." + name.replace(".class", ""), false, LOADER));
         }
       }
       return types;
@@ -88,9 +87,7 @@ class StarterResourcesTest {
   private static Stream<String> properties(String prefix, RecordComponent component) {
     String name =
         prefix + "." + component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
-    return component.getType().isRecord()
-        ? properties(name, component.getType())
-        : Stream.of(name);
+    return component.getType().isRecord() ? properties(name, component.getType()) : Stream.of(name);
   }
 
   @Test
@@ -129,7 +126,8 @@ class StarterResourcesTest {
       assertThat((String) each.get("description")).as("%s", each).endsWith(".");
       assertThat((String) each.get("type")).as("%s", each).isNotBlank();
     }
-    assertThat(DurationStyle.detectAndParse((String) described.get("mortise.ttl").get("defaultValue")))
+    assertThat(
+            DurationStyle.detectAndParse((String) described.get("mortise.ttl").get("defaultValue")))
         .isEqualTo(LockClientBuilder.DEFAULT_TTL);
     assertThat(described.get("mortise.locked.order").get("defaultValue"))
         .asString()
@@ -139,6 +137,7 @@ class StarterResourcesTest {
   @Test
   void givenProperties_thenTheReferenceHasEach() throws IOException {
     String page = Files.readString(Path.of("../docs/reference/spring-boot.md"));
-    assertThat(described().keySet()).allSatisfy(name -> assertThat(page).contains("`" + name + "`"));
+    assertThat(described().keySet())
+        .allSatisfy(name -> assertThat(page).contains("`" + name + "`"));
   }
 }

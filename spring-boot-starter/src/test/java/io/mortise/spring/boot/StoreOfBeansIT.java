@@ -56,9 +56,7 @@ class StoreOfBeansIT {
   }
 
   private static Setup database() {
-    return BootApp.setup()
-        .and(Part.DATABASE)
-        .set("spring.datasource.url=" + postgres.url());
+    return BootApp.setup().and(Part.DATABASE).set("spring.datasource.url=" + postgres.url());
   }
 
   private static Setup redis() {
@@ -128,9 +126,7 @@ class StoreOfBeansIT {
     assertThat(analysis.getDescription())
         .contains("over the DataSource")
         .contains("over the LettuceConnectionFactory");
-    assertThat(analysis.getAction())
-        .contains("mortise.store=jdbc")
-        .contains("mortise.store=redis");
+    assertThat(analysis.getAction()).contains("mortise.store=jdbc").contains("mortise.store=redis");
   }
 
   @Test
@@ -152,10 +148,7 @@ class StoreOfBeansIT {
   void givenMigrations_whenStarted_thenTheClientIsMadeAfterThem() {
     try (BootApp app = database().set("spring.sql.init.mode=always").start()) {
       assertThat(
-              app.context()
-                  .getBeanFactory()
-                  .getBeanDefinition("mortiseLockClient")
-                  .getDependsOn())
+              app.context().getBeanFactory().getBeanDefinition("mortiseLockClient").getDependsOn())
           .contains("dataSourceScriptDatabaseInitializer");
     }
   }
@@ -198,8 +191,7 @@ class StoreOfBeansIT {
   @Test
   void givenTransactions_whenTwoApplicationsDeposit_thenNoDepositIsLost() throws Exception {
     try (BootApp first = database().and(AccountsConfig.class).start();
-        BootApp second =
-            both().and(AccountsConfig.class).set("mortise.store=jdbc").start()) {
+        BootApp second = both().and(AccountsConfig.class).set("mortise.store=jdbc").start()) {
       JdbcTemplate jdbc = new JdbcTemplate(first.bean(DataSource.class));
       jdbc.execute("CREATE TABLE account (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL)");
       jdbc.update("INSERT INTO account VALUES (1, 0)");
