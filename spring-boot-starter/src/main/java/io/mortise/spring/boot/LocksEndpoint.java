@@ -1,8 +1,10 @@
 package io.mortise.spring.boot;
 
 import io.mortise.LockClient;
+import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
+import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
 import io.mortise.admin.LockParticipant;
@@ -10,8 +12,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -25,8 +29,6 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
  */
 @Endpoint(id = "locks", defaultAccess = Access.READ_ONLY)
 final class LocksEndpoint {
-  private static final int PAGE = 1000;
-
   private final LockClient locks;
 
   LocksEndpoint(LockClient locks) {
@@ -43,7 +45,10 @@ final class LocksEndpoint {
   Map<String, Object> locks(
       @org.springframework.lang.Nullable @Nullable String prefix,
       @org.springframework.lang.Nullable @Nullable String cursor) {
-    LockPage page = locks.admin().list(Objects.requireNonNullElse(prefix, ""), cursor, PAGE);
+    LockPage page =
+        asked(
+            admin ->
+                admin.list(Objects.requireNonNullElse(prefix, ""), cursor, LockAdmin.MAX_PAGE));
     Map<String, Object> all = new LinkedHashMap<>();
     all.put("store", locks.admin().store().display());
     all.put("locks", page.locks().stream().map(LocksEndpoint::described).toList());
@@ -61,24 +66,36 @@ final class LocksEndpoint {
   @ReadOperation
   @Nullable Map<String, Object> lock(
       @Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
-    return locks.admin().find(name(name)).map(LocksEndpoint::described).orElse(null);
+    return asked(admin -> admin.find(name(name))).map(LocksEndpoint::described).orElse(null);
   }
 
   /**
-   * Ends a hold or a wait; null, which becomes 404, if it had ended before.
+   * Ends a hold or a wait, and says what was ended.
    *
    * @param name the lock's parts between slashes
    * @param attempt of the holder or waiter, as reading shows it
    * @param how to evict; null for {@link Eviction#CLOSE}
    */
   @DeleteOperation
-  @Nullable Map<String, Object> evict(
+  Map<String, Object> evict(
       @Selector(match = Selector.Match.ALL_REMAINING) String[] name,
       String attempt,
       @org.springframework.lang.Nullable @Nullable Eviction how) {
     EvictionResult result =
-        locks.admin().evict(name(name), attempt, Objects.requireNonNullElse(how, Eviction.CLOSE));
-    return result == EvictionResult.NOT_THERE ? null : Map.of("result", result.name());
+        asked(
+            admin ->
+                admin.evict(name(name), attempt, Objects.requireNonNullElse(how, Eviction.CLOSE)));
+    return Map.of("result", result.name());
+  }
+
+  /** What the request is to blame for becomes 400, with the reason. */
+  private <T> T asked(Function<LockAdmin, T> question) {
+    try {
+      return question.apply(locks.admin());
+    } catch (IllegalArgumentException | UnsupportedByStoreException e) {
+      String message = String.valueOf(e.getMessage());
+      throw new InvalidEndpointRequestException(message, message, e);
+    }
   }
 
   private static String name(String[] parts) {

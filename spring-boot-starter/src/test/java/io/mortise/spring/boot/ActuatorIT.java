@@ -87,7 +87,8 @@ class ActuatorIT {
       HttpResponse<String> response = send("DELETE", app, path + "?how=break&attempt=" + attempt);
       assertThat(response.body()).contains("HOLD_ENDED");
       assertThat(app.locks().lock("invoice/42").tryAcquire()).isPresent();
-      assertThat(send("DELETE", app, path + "?attempt=" + attempt).statusCode()).isEqualTo(404);
+      assertThat(send("DELETE", app, path + "?attempt=" + attempt).body()).contains("NOT_THERE");
+      assertThat(send("DELETE", app, path + "?attempt=x").statusCode()).isEqualTo(400);
       assertThat(held.name()).isEqualTo("invoice/42");
     }
   }

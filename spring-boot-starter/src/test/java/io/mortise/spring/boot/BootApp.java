@@ -74,7 +74,6 @@ final class BootApp implements AutoCloseable {
     BootApp start() {
       List<String> arguments = new ArrayList<>();
       arguments.add("--spring.main.banner-mode=off");
-      arguments.add("--logging.level.root=warn");
       arguments.add("--spring.autoconfigure.exclude=" + String.join(",", excluded()));
       if (parts.contains(Part.WEB)) {
         arguments.add("--server.port=0");
@@ -103,7 +102,7 @@ final class BootApp implements AutoCloseable {
     FailureAnalysis failure() {
       FailureAnalysis before = RecordingFailureReporter.take();
       assertThat(before).as("failure that no test asked for").isNull();
-      assertThatThrownBy(this::start).isInstanceOf(Exception.class);
+      assertThatThrownBy(set("logging.level.root=off")::start).isInstanceOf(Exception.class);
       FailureAnalysis analysis = RecordingFailureReporter.take();
       assertThat(analysis).as("analysis").isNotNull();
       return analysis;
@@ -112,7 +111,7 @@ final class BootApp implements AutoCloseable {
 
   /** An application with nothing but locks, which knows no store yet. */
   static Setup setup() {
-    return new Setup(Set.of(), List.of(Main.class), List.of());
+    return new Setup(Set.of(), List.of(Main.class), List.of("logging.level.root=warn"));
   }
 
   ConfigurableApplicationContext context() {

@@ -215,7 +215,11 @@ class LockClientIT {
   @Test
   void givenStartThatFailsLater_whenContextIsGivenUp_thenClientIsClosed() {
     assertThatThrownBy(
-            () -> BootApp.setup().and(FailingConfig.class).set("mortise.url=" + url).start())
+            () ->
+                BootApp.setup()
+                    .and(FailingConfig.class)
+                    .set("mortise.url=" + url, "logging.level.root=off")
+                    .start())
         .hasStackTraceContaining("of the test");
     assertThatThrownBy(() -> FailingConfig.SEEN.get().lock("a"))
         .isInstanceOf(IllegalStateException.class);

@@ -2,6 +2,7 @@ package io.mortise.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.LockClient;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.RedisServer;
 import java.io.File;
@@ -65,7 +66,9 @@ class NewUserIT {
           """
               .formatted(redis.url()));
       assertThat(run(classPath)).containsPattern("token [1-9][0-9]*").contains("Started Shop");
-      assertThat(redis.ask("KEYS", "*invoice/42*").toString()).contains("invoice/42");
+      try (LockClient client = LockClient.connect(redis.url())) {
+        assertThat(client.admin().find("invoice/42")).as("the lock, used lately").isPresent();
+      }
     }
   }
 
