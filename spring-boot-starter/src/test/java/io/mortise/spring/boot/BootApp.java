@@ -9,7 +9,9 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -52,7 +54,8 @@ final class BootApp implements AutoCloseable {
   }
 
   /** Settings, for several starts. Immutable. */
-  record Setup(Set<Part> parts, List<Class<?>> configurations, List<String> properties) {
+  record Setup(
+      Set<Part> parts, List<Class<?>> configurations, Map<String, String> properties) {
     Setup and(Part part) {
       Set<Part> more = EnumSet.of(part);
       more.addAll(parts);
@@ -65,10 +68,14 @@ final class BootApp implements AutoCloseable {
       return new Setup(parts, List.copyOf(more), properties);
     }
 
+    /** Each as {@code name=value}; a later one replaces an earlier one. */
     Setup set(String... added) {
-      List<String> more = new ArrayList<>(properties);
-      more.addAll(Arrays.asList(added));
-      return new Setup(parts, configurations, List.copyOf(more));
+      Map<String, String> more = new TreeMap<>(properties);
+      for (String each : added) {
+        int equals = each.indexOf('=');
+        more.put(each.substring(0, equals), each.substring(equals + 1));
+      }
+      return new Setup(parts, configurations, Collections.unmodifiableMap(more));
     }
 
     BootApp start() {
@@ -80,7 +87,7 @@ final class BootApp implements AutoCloseable {
       } else {
         arguments.add("--spring.main.web-application-type=none");
       }
-      properties.forEach(property -> arguments.add("--" + property));
+      properties.forEach((name, value) -> arguments.add("--" + name + "=" + value));
       return new BootApp(
           SpringApplication.run(
               configurations.toArray(Class<?>[]::new), arguments.toArray(String[]::new)));
@@ -111,7 +118,7 @@ final class BootApp implements AutoCloseable {
 
   /** An application with nothing but locks, which knows no store yet. */
   static Setup setup() {
-    return new Setup(Set.of(), List.of(Main.class), List.of("logging.level.root=warn"));
+    return new Setup(Set.of(), List.of(Main.class), Map.of("logging.level.root", "warn"));
   }
 
   ConfigurableApplicationContext context() {
