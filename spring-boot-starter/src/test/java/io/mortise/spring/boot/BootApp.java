@@ -54,8 +54,7 @@ final class BootApp implements AutoCloseable {
   }
 
   /** Settings, for several starts. Immutable. */
-  record Setup(
-      Set<Part> parts, List<Class<?>> configurations, Map<String, String> properties) {
+  record Setup(Set<Part> parts, List<Class<?>> configurations, Map<String, String> properties) {
     Setup and(Part part) {
       Set<Part> more = EnumSet.of(part);
       more.addAll(parts);

@@ -9,11 +9,15 @@ import java.io.File;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,28 +51,66 @@ class NewUserIT {
       """;
 
   @TempDir private Path folder;
+  private String classPath;
+  private RedisServer redis;
+
+  @BeforeEach
+  void writeAndCompile() throws Exception {
+    classPath = Files.readString(Path.of(System.getProperty("mortise.new-user"))).strip();
+    redis = RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"));
+    Files.writeString(
+        folder.resolve("application.yaml"),
+        """
+        spring.application.name: shop
+        mortise:
+          url: %s
+        """
+            .formatted(redis.url()));
+    compile(List.of(Files.writeString(folder.resolve("Shop.java"), SOURCE)));
+  }
+
+  @AfterEach
+  void stop() {
+    if (redis != null) {
+      redis.close();
+    }
+  }
 
   @Test
   void givenTwoDependencies_whenApplicationRuns_thenItsMethodIsLockedInTheStoreOfItsYaml()
       throws Exception {
     assertThat(SOURCE.lines().filter(NewUserIT::isOwn).count()).isLessThan(15);
-    String classPath = Files.readString(Path.of(System.getProperty("mortise.new-user"))).strip();
     assertThat(classPath).doesNotContain("lettuce").doesNotContain("micrometer-core");
-    compile(SOURCE, classPath);
-    try (RedisServer redis =
-        RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"))) {
-      Files.writeString(
-          folder.resolve("application.yaml"),
-          """
-          spring.application.name: shop
-          mortise:
-            url: %s
-          """
-              .formatted(redis.url()));
-      assertThat(run(classPath)).containsPattern("token [1-9][0-9]*").contains("Started Shop");
-      try (LockClient client = LockClient.connect(redis.url())) {
-        assertThat(client.admin().find("invoice/42")).as("the lock, used lately").isPresent();
-      }
+    assertLocks(run("shop.Shop"));
+  }
+
+  /** Spring's ahead-of-time processing, on the JVM. */
+  @Test
+  void givenProcessingAheadOfTime_whenApplicationRuns_thenItsMethodIsLockedToo() throws Exception {
+    String sources = folder.resolve("generated").toString();
+    String root = folder.toString();
+    run(
+        "org.springframework.boot.SpringApplicationAotProcessor",
+        "shop.Shop",
+        sources,
+        root,
+        root,
+        "shop",
+        "shop");
+    try (Stream<Path> generated = Files.walk(Path.of(sources))) {
+      List<Path> files = generated.filter(file -> file.toString().endsWith(".java")).toList();
+      assertThat(files).isNotEmpty();
+      compile(files);
+    }
+    String said = run("-Dspring.aot.enabled=true", "shop.Shop");
+    assertThat(said).contains("AOT-processed");
+    assertLocks(said);
+  }
+
+  private void assertLocks(String said) {
+    assertThat(said).contains("Start").containsPattern("token [1-9][0-9]*");
+    try (LockClient client = LockClient.connect(redis.url())) {
+      assertThat(client.admin().find("invoice/42")).as("the lock, used lately").isPresent();
     }
   }
 
@@ -77,41 +119,42 @@ class NewUserIT {
     return !line.isBlank() && !line.startsWith("import") && !line.strip().equals("}");
   }
 
-  private void compile(String source, String classPath) throws Exception {
-    Path file = Files.writeString(folder.resolve("Shop.java"), source);
+  private void compile(List<Path> sources) throws Exception {
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     StringWriter messages = new StringWriter();
     try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
+      String path = folder + File.pathSeparator + classPath;
+      List<String> options =
+          List.of("-parameters", "-proc:none", "-cp", path, "-d", folder.toString());
       boolean compiled =
           compiler
               .getTask(
-                  messages,
-                  files,
-                  null,
-                  List.of("-parameters", "-proc:none", "-cp", classPath, "-d", folder.toString()),
-                  null,
-                  files.getJavaFileObjects(file))
+                  messages, files, null, options, null, files.getJavaFileObjectsFromPaths(sources))
               .call();
       assertThat(compiled).as(messages.toString()).isTrue();
     }
   }
 
-  private String run(String classPath) throws Exception {
-    Path output = folder.resolve("output");
-    Process process =
-        new ProcessBuilder(
+  /** Runs a JVM to its end, and gives what it wrote. */
+  private String run(String... words) throws Exception {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-cp",
-                folder + File.pathSeparator + classPath,
-                "shop.Shop")
+                folder + File.pathSeparator + classPath));
+    command.addAll(List.of(words));
+    Path output = folder.resolve("output");
+    Process process =
+        new ProcessBuilder(command)
             .directory(folder.toFile())
             .redirectErrorStream(true)
             .redirectOutput(output.toFile())
             .start();
     try {
-      assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("the application ends").isTrue();
+      assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
     } finally {
       process.destroyForcibly();
     }
