@@ -25,20 +25,25 @@ final class BootApp implements AutoCloseable {
   /** What an application may have besides locks. */
   enum Part {
     /** A {@code DataSource}. */
-    DATABASE(
-        "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
-        "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration"),
+    DATABASE,
     /** A {@code LettuceConnectionFactory}. */
-    REDIS(
-        "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
-        "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration"),
+    REDIS,
     /** A web server, with the actuator. */
-    WEB();
+    WEB;
 
-    private final List<String> autoConfigurations;
-
-    Part(String... autoConfigurations) {
-      this.autoConfigurations = List.of(autoConfigurations);
+    /** What makes it, on all lines. */
+    List<String> autoConfigurations() {
+      return switch (this) {
+        case DATABASE ->
+            List.of(
+                "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
+                "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration");
+        case REDIS ->
+            List.of(
+                "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
+                "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration");
+        case WEB -> List.of();
+      };
     }
   }
 
@@ -95,7 +100,7 @@ final class BootApp implements AutoCloseable {
     private List<String> excluded() {
       return Arrays.stream(Part.values())
           .filter(part -> !parts.contains(part))
-          .flatMap(part -> part.autoConfigurations.stream())
+          .flatMap(part -> part.autoConfigurations().stream())
           .filter(Setup::isPresent)
           .toList();
     }

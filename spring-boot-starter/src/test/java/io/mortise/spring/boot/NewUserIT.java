@@ -19,12 +19,14 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * An application as a new user writes it: the class path is what Maven makes of Spring Boot's BOM
  * and two dependencies, {@code mortise-spring-boot-starter} and {@code mortise-redis}.
  */
+@EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
 class NewUserIT {
   private static final String SOURCE =
       """
@@ -56,7 +58,12 @@ class NewUserIT {
 
   @BeforeEach
   void writeAndCompile() throws Exception {
-    classPath = Files.readString(Path.of(System.getProperty("mortise.new-user"))).strip();
+    classPath =
+        String.join(
+            File.pathSeparator,
+            folder.toString(),
+            folder.resolve("generated/classes").toString(),
+            Files.readString(Path.of(System.getProperty("mortise.new-user"))).strip());
     redis = RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"));
     Files.writeString(
         folder.resolve("application.yaml"),
@@ -87,20 +94,17 @@ class NewUserIT {
   /** Spring's ahead-of-time processing, on the JVM. */
   @Test
   void givenProcessingAheadOfTime_whenApplicationRuns_thenItsMethodIsLockedToo() throws Exception {
-    String sources = folder.resolve("generated").toString();
-    String root = folder.toString();
+    Path sources = folder.resolve("generated/sources");
     run(
         "org.springframework.boot.SpringApplicationAotProcessor",
         "shop.Shop",
-        sources,
-        root,
-        root,
+        sources.toString(),
+        folder.resolve("generated/resources").toString(),
+        folder.resolve("generated/classes").toString(),
         "shop",
         "shop");
-    try (Stream<Path> generated = Files.walk(Path.of(sources))) {
-      List<Path> files = generated.filter(file -> file.toString().endsWith(".java")).toList();
-      assertThat(files).isNotEmpty();
-      compile(files);
+    try (Stream<Path> generated = Files.walk(sources)) {
+      compile(generated.filter(file -> file.toString().endsWith(".java")).toList());
     }
     String said = run("-Dspring.aot.enabled=true", "shop.Shop");
     assertThat(said).contains("AOT-processed");
@@ -123,9 +127,8 @@ class NewUserIT {
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     StringWriter messages = new StringWriter();
     try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
-      String path = folder + File.pathSeparator + classPath;
       List<String> options =
-          List.of("-parameters", "-proc:none", "-cp", path, "-d", folder.toString());
+          List.of("-parameters", "-proc:none", "-cp", classPath, "-d", folder.toString());
       boolean compiled =
           compiler
               .getTask(
@@ -144,7 +147,7 @@ class NewUserIT {
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-cp",
-                folder + File.pathSeparator + classPath));
+                classPath));
     command.addAll(List.of(words));
     Path output = folder.resolve("output");
     Process process =

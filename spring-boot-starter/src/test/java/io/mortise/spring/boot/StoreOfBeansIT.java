@@ -21,6 +21,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
@@ -31,6 +32,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.annotation.Transactional;
 
 /** The store is opened over a bean of the application, on real servers. */
+@EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
 class StoreOfBeansIT {
   private static final int THREADS = 4;
   private static final int ROUNDS = 25;
