@@ -11,8 +11,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several locks, all or none: taken one by one in the order of their names' bytes, whatever order
- * the caller gave, so that two groups cannot wait for each other. Thread-safe.
+ * Several locks, all or none. Thread-safe.
+ *
+ * <p>All are tried at once, whatever order the caller gave. If one is busy, those behind it in the
+ * order of their names' bytes are given back, and the group waits for that one; then the rest is
+ * tried at once again. A group that waits holds only names before the one that it waits for, so
+ * that groups cannot wait for each other in a circle.
  */
 public interface LockGroup {
   /**
@@ -33,9 +37,10 @@ public interface LockGroup {
   GroupLease acquireWithin(Duration wait) throws InterruptedException;
 
   /**
-   * Tries once. Blocks for a round trip per lock.
+   * Tries once. Blocks until the store has answered for all of them, which it is asked at once.
    *
-   * @return empty if one of them was taken; none is held then
+   * @return empty if one of them was taken; none is held then. It may have been taken by another
+   *     group that tried at the same moment and was not granted all either
    * @throws LockException as {@link DistributedLock#tryAcquire()}; none is held then
    */
   Optional<GroupLease> tryAcquire();

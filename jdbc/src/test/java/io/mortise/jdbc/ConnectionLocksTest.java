@@ -5,6 +5,7 @@ import static io.mortise.jdbc.TestTables.with;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.jdbc.dialect.PostgresLockRepository;
+import io.mortise.jdbc.table.ConnectionState;
 import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.jdbc.table.WaitRow;
@@ -14,6 +15,9 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -22,6 +26,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -83,6 +88,73 @@ class ConnectionLocksTest extends ServerStatementsFixture {
       assertThat(second.repository.withoutConnection(Set.of(NEXT))).containsExactly(NEXT);
       second.detach();
     }
+  }
+
+  @Test
+  void givenConnectionOfAPool_whenItIsGivenUpAfterAnError_thenTheLockEndsWithIt()
+      throws SQLException {
+    Connection lent = connect();
+    Connection pooled = neverClosed(lent);
+    StoreConnection broken = storeConnection(pooled);
+    broken.borrowed(ConnectionState.of(pooled));
+    assertThat(broken.repository.takeConnectionLock(HEAD)).isTrue();
+    broken.close();
+    try (lent;
+        StoreConnection second = storeConnection(connect())) {
+      Awaitility.await("the server sees that the connection ended")
+          .atMost(10, TimeUnit.SECONDS)
+          .until(() -> second.repository.takeConnectionLock(HEAD));
+      second.detach();
+    }
+  }
+
+  /** As a pool lends it: closing gives it back. */
+  private static Connection neverClosed(Connection connection) {
+    return proxy(
+        (method, arguments) ->
+            method.getName().equals("close") ? null : method.invoke(connection, arguments));
+  }
+
+  @Test
+  void givenProxyThatSendsNamedLocksElsewhere_whenOneIsTaken_thenTheProcessDoesNotSayThatItHasOne()
+      throws SQLException {
+    Assumptions.assumeFalse(database.equals("postgresql"), "its number of the connection is asked");
+    try (Connection elsewhere = connect();
+        Connection writer = connect();
+        StoreConnection process = storeConnection(writer);
+        StoreConnection behindProxy =
+            storeConnection(
+                proxy(
+                    (method, arguments) ->
+                        method.invoke(
+                            method.getName().startsWith("prepare")
+                                    && ((String) arguments[0]).contains("GET_LOCK(")
+                                ? elsewhere
+                                : writer,
+                            arguments)))) {
+      assertThat(behindProxy.repository.takeConnectionLock(HEAD)).isFalse();
+      assertThat(behindProxy.repository.hasConnectionLock(HEAD)).isFalse();
+      assertThat(process.repository.takeConnectionLock(NEXT)).as("without the proxy").isTrue();
+    }
+  }
+
+  @FunctionalInterface
+  private interface Call {
+    @Nullable Object on(Method method, Object[] arguments) throws ReflectiveOperationException;
+  }
+
+  private static Connection proxy(Call call) {
+    return (Connection)
+        Proxy.newProxyInstance(
+            Connection.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, arguments) -> {
+              try {
+                return call.on(method, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
   }
 
   @Test

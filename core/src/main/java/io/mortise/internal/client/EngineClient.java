@@ -256,7 +256,7 @@ public final class EngineClient implements LockClient {
           "A group takes one or more locks, each once, not " + Arrays.toString(names) + ".");
     }
     return new EngineLockGroup(
-        this, sorted.stream().map(name -> (DistributedLock) lock(name, Mode.EXCLUSIVE)).toList());
+        this, sorted.stream().map(name -> lock(name, Mode.EXCLUSIVE)).toList());
   }
 
   @Override

@@ -72,8 +72,27 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public Optional<Lease> tryAcquire() {
+    return endTry(beginTry(ENDLESS));
+  }
+
+  /**
+   * Sends a try, and does not wait for its answer. {@link #endTry} or {@link #abandonTry} has to
+   * follow, or what is granted stays held.
+   *
+   * @param waitNanos how long its answer will be waited for; endless if however long it takes
+   */
+  Waiter beginTry(long waitNanos) {
     Waiter waiter = waiter(true, false, null);
-    begin(waiter, Engine.HOWEVER_LONG);
+    if (waitNanos != ENDLESS) {
+      waiter.arrive(engine.env().now());
+    }
+    begin(waiter);
+    return waiter;
+  }
+
+  /** Waits for the answer to a try, however long that takes, and whoever interrupts. */
+  Optional<Lease> endTry(Waiter waiter) {
+    help(waiter, ENDLESS);
     boolean interrupted = false;
     while (!waiter.isDone()) {
       waiter.park(ENDLESS);
@@ -84,6 +103,30 @@ final class EngineLock implements DistributedLock {
     }
     engine.events().acquireEnded(waiter);
     return outcome(waiter);
+  }
+
+  /**
+   * Waits so long for the answer to a try.
+   *
+   * @return empty if another holds the lock, or the time is over
+   */
+  Optional<Lease> endTry(Waiter waiter, long waitNanos) throws InterruptedException {
+    help(waiter, waitNanos);
+    park(waiter, waitNanos == ENDLESS ? ENDLESS : engine.env().now() + waitNanos, 0);
+    engine.events().acquireEnded(waiter);
+    return outcome(waiter);
+  }
+
+  /** Gives a try up, and gives back what it is granted. Does not block. */
+  void abandonTry(Waiter waiter) {
+    if (engine.cancel(waiter)) {
+      engine.events().acquireEnded(waiter, AcquireOutcome.CANCELLED, "");
+    } else {
+      engine.events().acquireEnded(waiter);
+      if (waiter.state() == Waiter.WaiterState.GRANTED) {
+        engine.giveBack(waiter.lease());
+      }
+    }
   }
 
   @Override
@@ -114,35 +157,47 @@ final class EngineLock implements DistributedLock {
       throw new InterruptedException("interrupted before waiting for lock '" + name + "'");
     }
     Waiter waiter = waiter(waitNanos == 0, waitNanos == ENDLESS, null);
-    long arrivedAt = waitNanos == ENDLESS ? 0 : engine.env().now();
-    waiter.arrive(arrivedAt);
-    long deadline = arrivedAt + waitNanos;
     // Who does not wait at all waits for the answer.
     boolean bounded = waitNanos != ENDLESS && waitNanos != 0;
-    long finalPollLead = bounded ? deadline - Engine.finalPollLead(waitNanos) : 0;
-    boolean asked = !bounded;
-    begin(waiter, bounded ? Duration.ofNanos(waitNanos) : Engine.HOWEVER_LONG);
+    long arrivedAt = waitNanos == ENDLESS ? 0 : engine.env().now();
+    waiter.arrive(arrivedAt);
+    begin(waiter);
+    help(waiter, bounded ? waitNanos : ENDLESS);
+    park(
+        waiter,
+        bounded ? arrivedAt + waitNanos : ENDLESS,
+        bounded ? Engine.finalPollLead(waitNanos) : 0);
+    engine.events().acquireEnded(waiter);
+    return waiter;
+  }
+
+  /**
+   * Parks until the wait is over.
+   *
+   * @param deadline by when it is cancelled; endless if never
+   * @param finalPollLead how long before that the store is asked once more; 0 if it is not
+   */
+  private void park(Waiter waiter, long deadline, long finalPollLead) throws InterruptedException {
+    boolean asked = finalPollLead == 0;
     while (!waiter.isDone()) {
-      if (!bounded) {
+      if (deadline == ENDLESS) {
         waiter.park(ENDLESS);
       } else {
-        long now = engine.env().now();
-        long left = deadline - now;
+        long left = deadline - engine.env().now();
         if (left <= 0) {
           if (engine.cancel(waiter)) {
-            break;
+            return;
           }
           continue;
         }
-        long untilLastPart = finalPollLead - now;
-        if (!asked && untilLastPart <= 0) {
+        if (!asked && left <= finalPollLead) {
           asked = true;
           engine.onDeadlineNear(waiter);
         }
-        waiter.park(asked ? left : Math.min(left, untilLastPart));
+        waiter.park(asked ? left : left - finalPollLead);
       }
       if (waiter.isDone()) {
-        break;
+        return;
       }
       if (Thread.interrupted()) {
         if (engine.cancel(waiter)) {
@@ -150,23 +205,25 @@ final class EngineLock implements DistributedLock {
           throw new InterruptedException("interrupted while waiting for lock '" + name + "'");
         }
         Thread.currentThread().interrupt();
-        break;
+        return;
       }
       engine.onWakeUp(waiter);
     }
-    engine.events().acquireEnded(waiter);
-    return waiter;
   }
 
-  private void begin(Waiter waiter, Duration longest) {
+  private void begin(Waiter waiter) {
     try {
       engine.begin(waiter);
-      if (!waiter.isDone()) {
-        engine.helpWhileWaiting(waiter::isDone, longest);
-      }
     } catch (RuntimeException e) {
       engine.events().acquireEnded(waiter, AcquireOutcome.REFUSED, FailureText.said(e));
       throw e;
+    }
+  }
+
+  private void help(Waiter waiter, long waitNanos) {
+    if (!waiter.isDone()) {
+      engine.helpWhileWaiting(
+          waiter::isDone, waitNanos == ENDLESS ? Engine.HOWEVER_LONG : Duration.ofNanos(waitNanos));
     }
   }
 
@@ -233,7 +290,20 @@ final class EngineLock implements DistributedLock {
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration wait) {
     long nanos = checked(wait);
-    boolean tryOnly = nanos == 0;
+    return acquireAsync(nanos == 0, nanos);
+  }
+
+  /**
+   * A try that no thread waits for.
+   *
+   * @param waitNanos how long its answer is waited for; endless if however long it takes
+   * @return as {@link #acquireAsync(Duration)} of no time
+   */
+  CompletableFuture<Lease> tryAsync(long waitNanos) {
+    return acquireAsync(true, waitNanos == ENDLESS ? 0 : waitNanos);
+  }
+
+  private CompletableFuture<Lease> acquireAsync(boolean tryOnly, long nanos) {
     return new AsyncAcquire(engine, name, client.leaks())
         .begin(
             listener -> {
@@ -241,7 +311,7 @@ final class EngineLock implements DistributedLock {
               waiter.arrive(engine.env().now());
               return waiter;
             },
-            new AsyncAcquire.WaitLimit(nanos, waiter -> timeout(waiter, wait)));
+            new AsyncAcquire.WaitLimit(nanos, waiter -> timeout(waiter, Duration.ofNanos(nanos))));
   }
 
   @Override

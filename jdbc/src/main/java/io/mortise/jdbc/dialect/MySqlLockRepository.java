@@ -40,7 +40,7 @@ public final class MySqlLockRepository extends PrefetchingLockRepository {
 
   private final SqlText.MultiStatementFormat multiStatementFormat;
   private final boolean returning;
-  private @Nullable Boolean isOneOfSeveral;
+  private @Nullable Boolean hasConnectionLocks;
 
   /**
    * @param isLocal whether a session is of this process
@@ -102,18 +102,29 @@ public final class MySqlLockRepository extends PrefetchingLockRepository {
     return acquire.update() == 0 ? null : new TokenRange(acquire.key(), tokens);
   }
 
-  /** Servers that are written to beside others have such locks each for itself. */
+  /**
+   * Servers that are written to beside others have such locks each for itself, and behind a proxy
+   * another server or connection may have them: nobody could find them there.
+   */
   @Override
   public boolean lockConnection(String name) throws SQLException {
-    if (isOneOfSeveral == null) {
+    if (hasConnectionLocks == null) {
       try (ResultSet row = of("several_primaries").query()) {
-        isOneOfSeveral = row.next();
+        hasConnectionLocks = !row.next();
       }
     }
-    if (isOneOfSeveral) {
+    if (!hasConnectionLocks || !isTrue("connection_lock", name)) {
       return false;
     }
-    try (ResultSet row = of("connection_lock").set("connection", name).query()) {
+    hasConnectionLocks = isTrue("connection_confirm", name);
+    if (!hasConnectionLocks) {
+      unlockConnection(name);
+    }
+    return hasConnectionLocks;
+  }
+
+  private boolean isTrue(String question, String name) throws SQLException {
+    try (ResultSet row = of(question).set("connection", name).query()) {
       return row.next() && row.getInt(1) == 1;
     }
   }

@@ -155,7 +155,7 @@ public abstract class SessionRepository extends StatementCache {
     return false;
   }
 
-  private void unlockConnection(String name) throws SQLException {
+  protected final void unlockConnection(String name) throws SQLException {
     of("connection_unlock").set("connection", name).query().close();
   }
 

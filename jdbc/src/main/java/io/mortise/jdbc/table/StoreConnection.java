@@ -8,9 +8,13 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One connection with its statements. Used by one thread at a time. */
 public final class StoreConnection implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(StoreConnection.class);
+
   private final Connection connection;
   private final Transactions transactions;
   private List<SessionNotification> pendingNotifications = new ArrayList<>();
@@ -114,14 +118,29 @@ public final class StoreConnection implements AutoCloseable {
     transactions.detach();
     if (before != null) {
       before.restore(connection);
+      before = null;
     }
   }
 
+  /**
+   * Ends the connection. One of a pool that was not detached is cut first: the pool might lend it
+   * to others together with the locks and the settings that it has.
+   */
   @Override
   public void close() throws SQLException {
     if (connection.isClosed()) {
       transactions.broke();
+    } else if (before != null) {
+      cut();
     }
     connection.close();
+  }
+
+  private void cut() {
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException e) {
+      log.debug("A connection of a pool could not be cut", e);
+    }
   }
 }

@@ -298,6 +298,27 @@ class SharedAccessSuite extends ClientSuite {
   }
 
   @Test
+  void givenGroupThatWaits_thenItHoldsWhatLiesBefore_andNothingBehind() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    LockGroup group = a.client().allOf("z", "x", "y");
+    Lease held = b.client().lock("y").acquire();
+    Future<GroupLease> waits = start(group::acquire);
+    CompletableFuture<GroupLease> cancelled = group.acquireAsync();
+    BoundedWait.until(LONG, "x was taken", () -> holders("x").size() == 1);
+    Lease behind = b.client().lock("z").acquireWithin(LONG);
+    cancelled.cancel(true);
+    held.close();
+    BoundedWait.until(LONG, "y was taken", () -> holders("y").size() == 1);
+    assertThat(b.client().lock("x").tryAcquire()).isEmpty();
+    behind.close();
+    GroupLease all = get(waits);
+    assertThat(all.leases()).extracting(Lease::name).containsExactly("x", "y", "z");
+    all.close();
+    assertNothingLeft("x", "y", "z");
+  }
+
+  @Test
   void givenTask_thenItRunsUnderAllLocksOfAGroup() throws Exception {
     Peer a = peer("a");
     Peer b = peer("b");
