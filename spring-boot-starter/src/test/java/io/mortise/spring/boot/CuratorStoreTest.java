@@ -38,8 +38,7 @@ class CuratorStoreTest {
             .addFirst(
                 new MapPropertySource(
                     "test",
-                    Map.of(
-                        "test.servers", server.address(), "mortise.namespace", "billing")));
+                    Map.of("test.servers", server.address(), "mortise.namespace", "billing")));
         app.register(CuratorConfig.class, MortiseAutoConfiguration.class);
         app.refresh();
         Lease left = app.getBean(LockClient.class).lock("kept").tryAcquire().orElseThrow();
