@@ -122,7 +122,7 @@ final class BootApp implements AutoCloseable {
 
   /** An application with nothing but locks, which knows no store yet. */
   static Setup setup() {
-    return new Setup(Set.of(), List.of(Main.class), Map.of("logging.level.root", "warn"));
+    return new Setup(Set.of(), List.of(Main.class), Map.of("logging.level.root", "error"));
   }
 
   ConfigurableApplicationContext context() {
