@@ -32,6 +32,7 @@ class ArchitectureTest {
           "io.mortise.spring.integration.MortiseLockRegistry",
           "io.mortise.liquibase.MortiseLockService",
           "io.mortise.spring.Locked",
+          "io.mortise.spring.boot.MortiseAutoConfiguration",
           "io.mortise.cli.Main"
         }) {
       assertThat(ALL.contain(type)).as(type).isTrue();

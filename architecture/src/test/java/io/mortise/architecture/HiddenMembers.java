@@ -28,14 +28,23 @@ final class HiddenMembers {
       Set.of(
           // The PostgreSQL driver makes it by its name.
           "io.mortise.jdbc.driver.EagerSocketFactory",
-          // Named in META-INF/services.
-          "io.mortise.internal.client.EngineClientBuilder",
-          "io.mortise.internal.table.MemStoreProvider",
           // Module simulation has no threads to block, and counts what an engine keeps.
           "io.mortise.internal.engine.Engine.extendAsync",
           "io.mortise.internal.engine.Engine.keepShutAsync",
           "io.mortise.internal.engine.Engine.downgradeAsync",
           "io.mortise.internal.engine.Engine.footprint");
+
+  /**
+   * Shown to the test kit, and to the tests of module simulation, which stand in packages of it.
+   */
+  private static final Set<String> SHOWN =
+      Set.of(
+          "io.mortise.internal.client",
+          "io.mortise.internal.liveness",
+          "io.mortise.internal.runtime",
+          "io.mortise.internal.storekit",
+          "io.mortise.internal.table",
+          "io.mortise.testkit.history");
 
   static final ArchRule CLOSED =
       classes()
@@ -55,6 +64,7 @@ final class HiddenMembers {
 
   private static boolean isHidden(String name) {
     return !Rules.PUBLIC.contains(name)
+        && !SHOWN.contains(name)
         && !name.startsWith("io.mortise.verification")
         && Arrays.stream(Rules.TOOLS).noneMatch(tool -> (name + "..").startsWith(cut(tool)));
   }
@@ -90,6 +100,8 @@ final class HiddenMembers {
   private static boolean isPublic(JavaClass type) {
     return type.getModifiers().contains(JavaModifier.PUBLIC)
         && !type.getSimpleName().equals("package-info")
+        // A lambda does not name what it implements.
+        && !type.isInterface()
         && type.getEnclosingClass().map(outer -> !outer.isInterface()).orElse(true);
   }
 

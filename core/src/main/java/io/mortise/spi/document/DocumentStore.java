@@ -1,8 +1,8 @@
 package io.mortise.spi.document;
 
-import io.mortise.Beta;
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.annotation.Beta;
 import io.mortise.internal.table.DocumentCodec;
 import io.mortise.internal.table.LockDocument;
 import io.mortise.internal.table.LockStep;

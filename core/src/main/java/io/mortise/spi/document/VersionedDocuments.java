@@ -1,6 +1,6 @@
 package io.mortise.spi.document;
 
-import io.mortise.Beta;
+import io.mortise.annotation.Beta;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;

@@ -99,7 +99,7 @@ public final class DirectTransport implements RedisTransport {
    * @throws ErrorReplyException if the server refuses
    * @throws IOException if the server cannot be reached
    */
-  public static DirectTransport connect(
+  static DirectTransport connect(
       Endpoint endpoint, String name, ScheduledExecutorService timer, Ticker ticker, Duration stuck)
       throws IOException {
     return connect(EndpointResolver.fixed(endpoint), name, timer, ticker, stuck, () -> {});

@@ -213,6 +213,11 @@ public record ZooKeeperTarget(
     return new ZooKeeperTarget(hosts, root, digest, acl, timeout, tick, config);
   }
 
+  /** Whether connections are to speak TLS. */
+  boolean wantsTls() {
+    return Boolean.parseBoolean(config.getProperty(ZKClientConfig.SECURE_CLIENT));
+  }
+
   /** A client that begins to connect, and sees the path as its root. Does not block. */
   ZooKeeper newClient(int sessionMillis, Watcher watcher) {
     try {

@@ -1,0 +1,200 @@
+package io.mortise.spring.boot;
+
+import io.mortise.LockClient;
+import io.mortise.LockClientBuilder;
+import io.mortise.Store;
+import io.mortise.event.LockListener;
+import io.mortise.spi.LockStore;
+import io.mortise.spring.boot.MortiseProperties.StoreKind;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Chooses the store, opens the client over it, and closes both: after all that may hold a lock has
+ * stopped, and before connections of other beans close.
+ */
+final class LockClientOpener implements SmartLifecycle, DisposableBean {
+  /**
+   * Web servers, message listeners, schedulers and executors stop in phases from {@code
+   * Integer.MAX_VALUE / 2} on, which is before this one. Connections of Lettuce stop in phase 0.
+   */
+  static final int PHASE = 1000;
+
+  private static final String REMEDY =
+      "Set mortise.url, such as jdbc:postgresql://host/db?user=…&password=… or redis://host. Or add"
+          + " mortise-jdbc beside a DataSource, mortise-redis-lettuce beside a"
+          + " LettuceConnectionFactory, or mortise-zookeeper beside a CuratorFramework; of several"
+          + " beans of one type, mark one as @Primary.";
+
+  private final MortiseProperties properties;
+  private final String applicationName;
+  private final @Nullable Store supplied;
+  private final List<StoreCandidate> candidates;
+  private final List<LockListener> listeners;
+
+  private volatile @Nullable LockClient client;
+  private volatile @Nullable LockStore opened;
+  private volatile boolean running;
+  private volatile boolean closed;
+
+  /**
+   * Opens nothing yet.
+   *
+   * @param supplied a store of the user's, which stays the user's to close; null for none
+   * @param candidates beans that a store can be opened over
+   */
+  LockClientOpener(
+      MortiseProperties properties,
+      String applicationName,
+      @Nullable Store supplied,
+      List<StoreCandidate> candidates,
+      List<LockListener> listeners) {
+    this.properties = properties;
+    this.applicationName = applicationName;
+    this.supplied = supplied;
+    this.candidates = List.copyOf(candidates);
+    this.listeners = List.copyOf(listeners);
+  }
+
+  /**
+   * Opens the client. Once. Blocks.
+   *
+   * @throws LockStoreChoiceException if the properties are wrong, or name no store, or several
+   * @throws io.mortise.StoreUnavailableException if the store cannot be reached
+   * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
+   */
+  LockClient open() {
+    try {
+      LockClientBuilder builder = LockClient.builder().name(name());
+      if (properties.ttl() != null) {
+        builder.ttl(properties.ttl());
+      }
+      listeners.forEach(builder::listener);
+      setStore(builder);
+      LockClient made = builder.build();
+      client = made;
+      return made;
+    } catch (IllegalArgumentException e) {
+      throw new LockStoreChoiceException(
+          "No lock client can be made of the properties mortise.*: " + e.getMessage(),
+          "Correct the property, or add the artifact of the store.",
+          e);
+    } finally {
+      if (client == null) {
+        destroy();
+      }
+    }
+  }
+
+  private String name() {
+    String name = properties.clientName();
+    return name == null ? applicationName : name;
+  }
+
+  private void setStore(LockClientBuilder builder) {
+    String url = properties.url();
+    if (supplied != null || url != null) {
+      if (properties.namespace() != null) {
+        throw new LockStoreChoiceException(
+            "mortise.namespace is set, and has no effect on "
+                + (supplied != null ? "a Store bean." : "a URL."),
+            supplied != null
+                ? "Open that store with the namespace, and remove the property."
+                : "Add namespace=" + properties.namespace() + " to mortise.url, and remove it.");
+      }
+    }
+    if (supplied != null) {
+      builder.store(supplied);
+    } else if (url != null) {
+      builder.url(url);
+    } else {
+      LockStore store = chosen().opener().apply(properties);
+      opened = store;
+      builder.store(store);
+    }
+  }
+
+  private StoreCandidate chosen() {
+    StoreKind wanted = properties.store();
+    List<StoreCandidate> fitting =
+        candidates.stream()
+            .filter(each -> wanted == StoreKind.AUTO || each.kind() == wanted)
+            .toList();
+    if (fitting.size() == 1) {
+      return fitting.get(0);
+    }
+    if (fitting.isEmpty()) {
+      throw new LockStoreChoiceException(
+          "The store of the locks is not known: mortise.url is not set, and no bean fits"
+              + " mortise.store="
+              + wanted.text()
+              + ".",
+          REMEDY);
+    }
+    throw new LockStoreChoiceException(
+        "Locks could be kept in several stores: "
+            + fitting.stream()
+                .map(each -> "over " + each.bean())
+                .collect(Collectors.joining(", or "))
+            + ".",
+        "Set "
+            + fitting.stream()
+                .map(each -> "mortise.store=" + each.kind().text())
+                .collect(Collectors.joining(" or "))
+            + ", or mortise.url.");
+  }
+
+  @Override
+  public int getPhase() {
+    return PHASE;
+  }
+
+  /**
+   * Has no override mark, as Spring 6.2 does not know it: from 7 on a context of a test may pause
+   * and go on, and its locks with it.
+   */
+  public boolean isPauseable() {
+    return false;
+  }
+
+  @Override
+  public void start() {
+    if (closed) {
+      throw new IllegalStateException(
+          "The lock client was closed when the context stopped, and is not opened again. Close this"
+              + " context, and make a new one.");
+    }
+    running = true;
+  }
+
+  @Override
+  public boolean isRunning() {
+    return running;
+  }
+
+  @Override
+  public void stop() {
+    running = false;
+    destroy();
+  }
+
+  /** Also for a context that never started. */
+  @Override
+  public void destroy() {
+    closed = true;
+    LockClient made = client;
+    LockStore store = opened;
+    try {
+      if (made != null) {
+        made.close();
+      }
+    } finally {
+      if (store != null) {
+        store.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,145 @@
+package io.mortise.spring.boot;
+
+import io.mortise.LockClient;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
+import io.mortise.admin.EvictionResult;
+import io.mortise.admin.LockAdmin;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockPage;
+import io.mortise.admin.LockParticipant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+
+/**
+ * The actuator's {@code locks}: looks, and evicts if the application lets it. Operations block for
+ * the store's answer.
+ *
+ * <p>Optional parameters bear two marks: Spring Boot 3 knows that of Spring only.
+ */
+@Endpoint(id = "locks", defaultAccess = Access.READ_ONLY)
+final class LocksEndpoint {
+  private final LockClient locks;
+
+  LocksEndpoint(LockClient locks) {
+    this.locks = locks;
+  }
+
+  /**
+   * The store, and a page of the locks that are held, waited for or shut.
+   *
+   * @param prefix what their names begin with; null for all
+   * @param cursor {@code next} of the page before; null for the first
+   */
+  @ReadOperation
+  Map<String, Object> locks(
+      @org.springframework.lang.Nullable @Nullable String prefix,
+      @org.springframework.lang.Nullable @Nullable String cursor) {
+    LockPage page =
+        asked(
+            admin ->
+                admin.list(Objects.requireNonNullElse(prefix, ""), cursor, LockAdmin.MAX_PAGE));
+    Map<String, Object> all = new LinkedHashMap<>();
+    all.put("store", locks.admin().store().display());
+    all.put("locks", page.locks().stream().map(LocksEndpoint::described).toList());
+    if (page.next() != null) {
+      all.put("next", page.next());
+    }
+    return all;
+  }
+
+  /**
+   * One lock; null, which becomes 404, if the store knows nothing of it.
+   *
+   * @param name its parts between slashes
+   */
+  @ReadOperation
+  @Nullable Map<String, Object> lock(
+      @Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
+    return asked(admin -> admin.find(name(name))).map(LocksEndpoint::described).orElse(null);
+  }
+
+  /**
+   * Ends a hold or a wait, and says what was ended.
+   *
+   * @param name the lock's parts between slashes
+   * @param attempt of the holder or waiter, as reading shows it
+   * @param how to evict; null for {@link Eviction#CLOSE}
+   */
+  @DeleteOperation
+  Map<String, Object> evict(
+      @Selector(match = Selector.Match.ALL_REMAINING) String[] name,
+      String attempt,
+      @org.springframework.lang.Nullable @Nullable Eviction how) {
+    EvictionResult result =
+        asked(
+            admin ->
+                admin.evict(name(name), attempt, Objects.requireNonNullElse(how, Eviction.CLOSE)));
+    return Map.of("result", result.name());
+  }
+
+  /** What the request is to blame for becomes 400, with the reason. */
+  private <T> T asked(Function<LockAdmin, T> question) {
+    try {
+      return question.apply(locks.admin());
+    } catch (IllegalArgumentException | UnsupportedByStoreException e) {
+      String message = String.valueOf(e.getMessage());
+      throw new InvalidEndpointRequestException(message, message, e);
+    }
+  }
+
+  private static String name(String[] parts) {
+    return String.join("/", parts);
+  }
+
+  private static Map<String, Object> described(LockInfo lock) {
+    Map<String, Object> all = new LinkedHashMap<>();
+    all.put("name", lock.name());
+    all.put("state", lock.state().name());
+    lock.permits().ifPresent(permits -> all.put("permits", permits));
+    // Text: JavaScript rounds numbers of more than 53 bits.
+    all.put("lastToken", Long.toString(lock.lastToken()));
+    all.put("shutForMillis", lock.shutFor().toMillis());
+    all.put("holders", described(lock.holders()));
+    all.put("waiters", described(lock.waiters()));
+    return all;
+  }
+
+  private static List<Map<String, Object>> described(List<LockParticipant> participants) {
+    return participants.stream().map(LocksEndpoint::described).toList();
+  }
+
+  private static Map<String, Object> described(LockParticipant participant) {
+    Map<String, Object> all = new LinkedHashMap<>();
+    all.put("attempt", participant.attempt());
+    LockParticipant.ClientInfo client = participant.client();
+    if (client != null) {
+      all.put("host", client.host());
+      all.put("pid", client.pid());
+      all.put("client", client.name());
+    }
+    if (!participant.label().isEmpty()) {
+      all.put("label", participant.label());
+    }
+    all.put("share", participant.share().toString());
+    if (participant.token() != 0) {
+      all.put("token", Long.toString(participant.token()));
+    }
+    all.put("sinceMillis", participant.since().toMillis());
+    all.put("sessionLeftMillis", participant.sessionLeft().toMillis());
+    if (participant.atMostLeft() != null) {
+      all.put("atMostLeftMillis", participant.atMostLeft().toMillis());
+    }
+    return all;
+  }
+}

@@ -1,0 +1,193 @@
+package io.mortise.spring.boot;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisClient;
+import io.mortise.LockClient;
+import io.mortise.Store;
+import io.mortise.event.LockListener;
+import io.mortise.jdbc.JdbcStore;
+import io.mortise.redis.RedisStore;
+import io.mortise.redis.lettuce.LettuceStore;
+import io.mortise.spi.LockStore;
+import io.mortise.spring.EnableMortise;
+import io.mortise.spring.boot.MortiseProperties.StoreKind;
+import io.mortise.zookeeper.ZooKeeperStore;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import javax.sql.DataSource;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.zookeeper.ZooKeeper;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Puts {@code @Locked} in force, and makes a {@link LockClient} unless the application has one. Its
+ * store is a bean of type {@link Store}, else that of {@code mortise.url}, else one over the only
+ * bean among {@code DataSource}, {@code LettuceConnectionFactory} and {@code CuratorFramework}
+ * whose artifact of Mortise is there. Listeners that are beans hear of its locks.
+ */
+@AutoConfiguration(
+    afterName = {
+      "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
+      "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+      "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
+      "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+      "org.springframework.cloud.zookeeper.ZookeeperAutoConfiguration"
+    })
+@EnableMortise
+@EnableConfigurationProperties(MortiseProperties.class)
+public final class MortiseAutoConfiguration {
+  /** For Spring. */
+  public MortiseAutoConfiguration() {}
+
+  /** The client, unless the application has one. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnMissingBean(LockClient.class)
+  static class Client {
+    // Optional, not ObjectProvider: beans that are injected outlive the one that gets them.
+    @Bean
+    LockClientOpener mortiseLockClientOpener(
+        MortiseProperties properties,
+        Environment environment,
+        Optional<Store> supplied,
+        Optional<List<StoreCandidate>> candidates,
+        ObjectProvider<LockListener> listeners) {
+      return new LockClientOpener(
+          properties,
+          environment.getProperty("spring.application.name", ""),
+          supplied.orElse(null),
+          candidates.orElse(List.of()),
+          listeners.orderedStream().toList());
+    }
+
+    /**
+     * Closed by its opener, which knows when. Made after the migrations of the database, as Flyway
+     * refuses one that has tables already.
+     */
+    @Bean(destroyMethod = "")
+    @DependsOnDatabaseInitialization
+    LockClient mortiseLockClient(LockClientOpener mortiseLockClientOpener) {
+      return mortiseLockClientOpener.open();
+    }
+  }
+
+  /** A store in the database of the application. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass({JdbcStore.class, DataSource.class})
+  @ConditionalOnSingleCandidate(DataSource.class)
+  static class Jdbc {
+    /** The store keeps three connections; the application needs some as well. */
+    private static final int SMALLEST_POOL = 5;
+
+    @Bean
+    StoreCandidate mortiseJdbcStoreCandidate(DataSource dataSource) {
+      return new StoreCandidate(
+          StoreKind.JDBC, "the DataSource", properties -> open(dataSource, properties));
+    }
+
+    private static LockStore open(DataSource dataSource, MortiseProperties properties) {
+      if (ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource", Jdbc.class.getClassLoader())) {
+        Hikari.checkSize(dataSource);
+      }
+      String parameters = properties.jdbc().parameters();
+      String namespace = properties.namespace();
+      if (namespace != null) {
+        parameters = "namespace=" + namespace + (parameters.isEmpty() ? "" : "&" + parameters);
+      }
+      return JdbcStore.open(dataSource, parameters);
+    }
+
+    /** Loaded only if HikariCP is there. */
+    private static final class Hikari {
+      private Hikari() {}
+
+      static void checkSize(DataSource dataSource) {
+        int size;
+        try {
+          if (!dataSource.isWrapperFor(HikariDataSource.class)) {
+            return;
+          }
+          size = dataSource.unwrap(HikariDataSource.class).getMaximumPoolSize();
+        } catch (SQLException e) {
+          // A DataSource that does not tell what it is.
+          return;
+        }
+        if (size < SMALLEST_POOL) {
+          throw new LockStoreChoiceException(
+              "The pool of the DataSource has "
+                  + size
+                  + " connections at most, and locks keep up to three of them.",
+              "Set spring.datasource.hikari.maximum-pool-size to "
+                  + SMALLEST_POOL
+                  + " or more, or mortise.url, which needs no connections of the pool.");
+        }
+      }
+    }
+  }
+
+  /** A store in the Redis of the application. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass({LettuceStore.class, LettuceConnectionFactory.class})
+  @ConditionalOnSingleCandidate(LettuceConnectionFactory.class)
+  static class Redis {
+    @Bean
+    StoreCandidate mortiseRedisStoreCandidate(LettuceConnectionFactory factory) {
+      return new StoreCandidate(
+          StoreKind.REDIS, "the LettuceConnectionFactory", properties -> open(factory, properties));
+    }
+
+    private static LockStore open(LettuceConnectionFactory factory, MortiseProperties properties) {
+      RedisStore.Options options = RedisStore.Options.DEFAULT;
+      String namespace = properties.namespace();
+      return LettuceStore.over(
+          client(factory), namespace == null ? options : options.withNamespace(namespace));
+    }
+
+    private static RedisClient client(LettuceConnectionFactory factory) {
+      // Before its turn in the life cycle it may have no client.
+      factory.start();
+      AbstractRedisClient client = factory.getNativeClient();
+      if (client instanceof RedisClient single && !factory.isRedisSentinelAware()) {
+        return single;
+      }
+      throw new LockStoreChoiceException(
+          "The LettuceConnectionFactory does not lead to a single server.",
+          "Set mortise.url, such as redis-cluster://host:port,host:port or"
+              + " redis-sentinel://host:port/master.");
+    }
+  }
+
+  /** A store in the ZooKeeper ensemble of the application. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass({ZooKeeperStore.class, CuratorFramework.class})
+  @ConditionalOnSingleCandidate(CuratorFramework.class)
+  static class Curator {
+    @Bean
+    StoreCandidate mortiseZooKeeperStoreCandidate(CuratorFramework curator) {
+      return new StoreCandidate(
+          StoreKind.ZOOKEEPER, "the CuratorFramework", properties -> open(curator, properties));
+    }
+
+    private static LockStore open(CuratorFramework curator, MortiseProperties properties) {
+      ZooKeeperStore.Options options = ZooKeeperStore.Options.DEFAULT;
+      String namespace = properties.namespace();
+      Callable<ZooKeeper> clients = () -> curator.getZookeeperClient().getZooKeeper();
+      return ZooKeeperStore.over(
+          clients,
+          namespace == null ? options : options.withRoot(options.root() + "/" + namespace));
+    }
+  }
+}

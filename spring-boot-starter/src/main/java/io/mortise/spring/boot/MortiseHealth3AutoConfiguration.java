@@ -1,0 +1,40 @@
+package io.mortise.spring.boot;
+
+import io.mortise.LockClient;
+import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.actuate.health.AbstractHealthIndicator;
+import org.springframework.boot.actuate.health.Health;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+
+/** The health {@code mortise} on Spring Boot 3. */
+@AutoConfiguration(after = MortiseAutoConfiguration.class)
+@ConditionalOnClass(ConditionalOnEnabledHealthIndicator.class)
+@ConditionalOnSingleCandidate(LockClient.class)
+@ConditionalOnEnabledHealthIndicator("mortise")
+final class MortiseHealth3AutoConfiguration {
+  @Bean
+  StoreHealthIndicator mortiseHealthIndicator(LockClient locks) {
+    return new StoreHealthIndicator(locks);
+  }
+
+  /** Down if the store does not answer. */
+  static final class StoreHealthIndicator extends AbstractHealthIndicator {
+    private final LockClient locks;
+
+    StoreHealthIndicator(LockClient locks) {
+      super("The store of the locks does not answer.");
+      this.locks = locks;
+    }
+
+    @Override
+    protected void doHealthCheck(Health.Builder builder) {
+      // First, so that the store is named also if it does not answer.
+      builder.withDetail("store", StoreHealth.display(locks));
+      StoreHealth.check(locks);
+      builder.up();
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package io.mortise.spring.boot;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * What an application may set about its lock client; described for people in {@code
+ * spring-configuration-metadata.json}.
+ *
+ * @param url of the store; null to use a bean
+ * @param store which bean to use
+ * @param namespace of a store over a bean; null for that store's default
+ * @param ttl of the session; null for the default
+ * @param clientName what people see; null for the application's name
+ * @param jdbc of a store over a data source
+ */
+@ConfigurationProperties("mortise")
+record MortiseProperties(
+    @Nullable String url,
+    @DefaultValue("auto") StoreKind store,
+    @Nullable String namespace,
+    @Nullable Duration ttl,
+    @Nullable String clientName,
+    @DefaultValue Jdbc jdbc) {
+  /** What each of the stores takes as it stands. */
+  private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}");
+
+  /** Takes blank text, as of an empty environment variable, for none. */
+  MortiseProperties {
+    url = url == null || url.isBlank() ? null : url;
+    namespace = namespace == null || namespace.isBlank() ? null : namespace;
+    if (namespace != null && !NAMESPACE.matcher(namespace).matches()) {
+      throw new IllegalArgumentException(
+          "mortise.namespace '"
+              + namespace
+              + "' is not 1 to 64 letters, digits, '.', '_' or '-' without a dot in front.");
+    }
+  }
+
+  /** Which bean the store is opened over. */
+  enum StoreKind {
+    /** The only one. */
+    AUTO,
+    /** The data source. */
+    JDBC,
+    /** The Lettuce connection factory. */
+    REDIS,
+    /** The Curator client. */
+    ZOOKEEPER;
+
+    /** As properties have it. */
+    String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /**
+   * Of a store over a data source.
+   *
+   * @param parameters as behind a URL's question mark
+   */
+  record Jdbc(@DefaultValue("") String parameters) {}
+}

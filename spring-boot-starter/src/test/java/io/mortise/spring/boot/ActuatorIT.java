@@ -1,0 +1,143 @@
+package io.mortise.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.spring.boot.BootApp.Part;
+import io.mortise.spring.boot.BootApp.Setup;
+import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.server.RedisServer;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.springframework.boot.json.JsonParserFactory;
+
+/** The actuator over HTTP. */
+@EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
+class ActuatorIT {
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+
+  private final HttpClient http = HttpClient.newHttpClient();
+
+  private static Setup web(String url) {
+    return BootApp.setup()
+        .and(Part.WEB)
+        .set(
+            "mortise.url=" + url,
+            "management.endpoints.web.exposure.include=*",
+            "management.endpoint.health.show-details=always");
+  }
+
+  private HttpResponse<String> send(String method, BootApp app, String path)
+      throws IOException, InterruptedException {
+    return http.send(
+        HttpRequest.newBuilder(URI.create(app.address() + path))
+            .method(method, BodyPublishers.noBody())
+            .header("Accept", "application/json")
+            .timeout(LIMIT)
+            .build(),
+        BodyHandlers.ofString());
+  }
+
+  private Map<String, Object> get(BootApp app, String path)
+      throws IOException, InterruptedException {
+    HttpResponse<String> response = send("GET", app, path);
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+    return JsonParserFactory.getJsonParser().parseMap(response.body());
+  }
+
+  @Test
+  void givenDefaults_whenLocksAreRead_thenTheyAreShownAndCannotBeEvicted() throws Exception {
+    try (BootApp app = web("mem:boot-actuator").start();
+        Lease held = app.locks().lock("invoice/42").tryAcquire().orElseThrow();
+        Lease other = app.locks().lock("report").tryAcquire().orElseThrow()) {
+      Map<String, Object> all = get(app, "/actuator/locks");
+      assertThat(all).containsEntry("store", app.locks().admin().store().display());
+      assertThat(all.get("locks")).asString().contains("invoice/42").contains("report");
+      assertThat(get(app, "/actuator/locks?prefix=inv").get("locks"))
+          .asString()
+          .contains("invoice/42")
+          .doesNotContain("report");
+      Map<String, Object> one = get(app, "/actuator/locks/invoice/42");
+      assertThat(one).containsEntry("name", "invoice/42").containsEntry("state", "HELD");
+      assertThat(one.get("holders")).asString().contains(Long.toString(held.token()));
+      assertThat(send("GET", app, "/actuator/locks/never-used").statusCode()).isEqualTo(404);
+      String attempt = app.locks().admin().find("report").orElseThrow().holders().get(0).attempt();
+      assertThat(send("DELETE", app, "/actuator/locks/report?attempt=" + attempt).statusCode())
+          .isEqualTo(405);
+      assertThat(other.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void givenUnrestrictedAccess_whenHolderIsEvicted_thenItsLeaseIsLost() throws Exception {
+    try (BootApp app =
+        web("mem:boot-evict").set("management.endpoint.locks.access=unrestricted").start()) {
+      Lease held = app.locks().lock("invoice/42").tryAcquire().orElseThrow();
+      String attempt =
+          app.locks().admin().find("invoice/42").orElseThrow().holders().get(0).attempt();
+      String path = "/actuator/locks/invoice/42";
+      assertThat(send("DELETE", app, path).statusCode()).isEqualTo(400);
+      HttpResponse<String> response = send("DELETE", app, path + "?how=break&attempt=" + attempt);
+      assertThat(response.body()).contains("HOLD_ENDED");
+      assertThat(app.locks().lock("invoice/42").tryAcquire()).isPresent();
+      assertThat(send("DELETE", app, path + "?attempt=" + attempt).body()).contains("NOT_THERE");
+      assertThat(send("DELETE", app, path + "?attempt=x").statusCode()).isEqualTo(400);
+      assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
+    }
+  }
+
+  @Test
+  void givenLocks_whenMetricsAreRead_thenAcquiresAreCounted() throws Exception {
+    try (BootApp app = web("mem:boot-metrics").start()) {
+      app.locks().lock("invoice/42").withLock(() -> {});
+      Map<String, Object> meter = get(app, "/actuator/metrics/mortise.acquire?tag=outcome:granted");
+      assertThat(meter.get("availableTags")).asString().contains("invoice/*");
+      assertThat(meter.get("measurements")).asString().contains("COUNT").contains("1.0");
+    }
+    try (BootApp app = web("mem:boot-metrics").set("mortise.metrics.enabled=false").start()) {
+      app.locks().lock("invoice/42").withLock(() -> {});
+      assertThat(send("GET", app, "/actuator/metrics/mortise.acquire").statusCode()).isEqualTo(404);
+    }
+  }
+
+  @Test
+  void givenRedis_whenItStops_thenHealthIsDownAndLivenessIsNot() throws Exception {
+    try (RedisServer redis =
+            RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"));
+        BootApp app =
+            web(redis.url() + "?timeout=500ms")
+                .set("management.endpoint.health.probes.enabled=true", "logging.level.root=off")
+                .start()) {
+      Map<String, Object> up = get(app, "/actuator/health/mortise");
+      assertThat(up).containsEntry("status", "UP");
+      assertThat(up.get("details")).asString().contains("redis:");
+      redis.kill();
+      HttpResponse<String> down = send("GET", app, "/actuator/health/mortise");
+      assertThat(down.statusCode()).isEqualTo(503);
+      assertThat(down.body()).contains("DOWN").contains("redis:");
+      assertThat(send("GET", app, "/actuator/health").statusCode()).isEqualTo(503);
+      assertThat(send("GET", app, "/actuator/health/liveness").statusCode()).isEqualTo(200);
+      assertThat(send("GET", app, "/actuator/health/readiness").statusCode()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void givenHealthSwitchedOff_whenAsked_thenThereIsNone() throws Exception {
+    try (BootApp app =
+        web("mem:boot-health").set("management.health.mortise.enabled=false").start()) {
+      assertThat(send("GET", app, "/actuator/health/mortise").statusCode()).isEqualTo(404);
+      assertThat(send("GET", app, "/actuator/health").statusCode()).isEqualTo(200);
+    }
+  }
+}

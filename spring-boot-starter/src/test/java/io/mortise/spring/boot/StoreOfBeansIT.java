@@ -1,0 +1,223 @@
+package io.mortise.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.Store;
+import io.mortise.jdbc.JdbcStore;
+import io.mortise.spring.Locked;
+import io.mortise.spring.boot.BootApp.Part;
+import io.mortise.spring.boot.BootApp.Setup;
+import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testkit.server.RedisServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.annotation.Transactional;
+
+/** The store is opened over a bean of the application, on real servers. */
+@EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
+class StoreOfBeansIT {
+  private static final int THREADS = 4;
+  private static final int ROUNDS = 25;
+
+  private static PostgresServer postgres;
+  private static RedisServer redis;
+
+  @BeforeAll
+  static void start() {
+    postgres =
+        PostgresServer.start(TestPrerequisites.required(PostgresServer.installed(), "PostgreSQL"));
+    redis = RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"));
+  }
+
+  @AfterAll
+  static void stop() {
+    if (redis != null) {
+      redis.close();
+    }
+    if (postgres != null) {
+      postgres.close();
+    }
+  }
+
+  private static Setup database() {
+    return BootApp.setup().and(Part.DATABASE).set("spring.datasource.url=" + postgres.url());
+  }
+
+  private static Setup redis() {
+    return BootApp.setup().and(Part.REDIS).set(redisProperties());
+  }
+
+  private static Setup both() {
+    return database().and(Part.REDIS).set(redisProperties());
+  }
+
+  private static String[] redisProperties() {
+    return new String[] {
+      "spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + redis.port()
+    };
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class OwnStore {
+    @Bean
+    Store store() {
+      return JdbcStore.open(new DriverManagerDataSource(postgres.url()), "namespace=own");
+    }
+  }
+
+  /**
+   * The locks are in that store. One that is still held is free as soon as the application is
+   * closed, on connections that were still open.
+   */
+  private static void assertKeptIn(Setup setup, String url) {
+    try (LockClient other = LockClient.connect(url)) {
+      try (BootApp app = setup.start()) {
+        Lease left = app.locks().lock("kept").tryAcquire().orElseThrow();
+        assertThat(left.token()).isPositive();
+        assertThat(other.lock("kept").tryAcquire()).isEmpty();
+      }
+      Lease next = other.lock("kept").tryAcquire().orElseThrow();
+      next.close();
+    }
+  }
+
+  @Test
+  void givenDataSource_whenStarted_thenLocksAreInItsDatabase() {
+    assertKeptIn(database(), postgres.url());
+  }
+
+  @Test
+  void givenDataSourceAndNamespace_whenStarted_thenLocksAreThere() {
+    assertKeptIn(
+        database().set("mortise.namespace=billing", "mortise.jdbc.parameters=prefix=app_"),
+        postgres.url() + "&namespace=billing&prefix=app_");
+  }
+
+  @Test
+  void givenLettuce_whenStarted_thenLocksAreInItsRedis() {
+    assertKeptIn(redis(), redis.url());
+    assertKeptIn(redis().set("mortise.namespace=billing"), redis.url() + "?namespace=billing");
+  }
+
+  @Test
+  void givenStoreBean_whenStarted_thenLocksAreInIt() {
+    assertKeptIn(redis().and(OwnStore.class), postgres.url() + "&namespace=own");
+  }
+
+  @Test
+  void givenSeveralBeans_whenNoneIsChosen_thenTheAnalysisNamesThem() {
+    FailureAnalysis analysis = both().failure();
+    assertThat(analysis.getDescription())
+        .contains("over the DataSource")
+        .contains("over the LettuceConnectionFactory");
+    assertThat(analysis.getAction()).contains("mortise.store=jdbc").contains("mortise.store=redis");
+  }
+
+  @Test
+  void givenSeveralBeans_whenOneIsChosen_thenLocksAreThere() {
+    assertKeptIn(both().set("mortise.store=redis"), redis.url());
+    assertKeptIn(both().set("mortise.store=jdbc"), postgres.url());
+    assertKeptIn(both().set("mortise.url=" + redis.url()), redis.url());
+  }
+
+  @Test
+  void givenSmallPool_whenStarted_thenTheAnalysisSaysHowLargeItMustBe() {
+    FailureAnalysis analysis =
+        database().set("spring.datasource.hikari.maximum-pool-size=4").failure();
+    assertThat(analysis.getDescription()).contains("has 4 connections at most");
+    assertThat(analysis.getAction()).contains("maximum-pool-size to 5");
+  }
+
+  @Test
+  void givenMigrations_whenStarted_thenTheClientIsMadeAfterThem() {
+    try (BootApp app = database().set("spring.sql.init.mode=always").start()) {
+      assertThat(
+              app.context().getBeanFactory().getBeanDefinition("mortiseLockClient").getDependsOn())
+          .contains("dataSourceScriptDatabaseInitializer");
+    }
+  }
+
+  @Test
+  void givenBeansWithALifeCycle_whenStopped_thenTheClientIsClosedBetweenTasksAndConnections() {
+    try (BootApp app = redis().start()) {
+      assertThat(app.bean(LettuceConnectionFactory.class).getPhase())
+          .isLessThan(LockClientOpener.PHASE);
+      assertThat(app.context().getBean("applicationTaskExecutor", SmartLifecycle.class).getPhase())
+          .isGreaterThan(LockClientOpener.PHASE);
+    }
+  }
+
+  static class Accounts {
+    private final JdbcTemplate jdbc;
+
+    Accounts(DataSource dataSource) {
+      this.jdbc = new JdbcTemplate(dataSource);
+    }
+
+    /** Reads, then writes: wrong unless the lock is held until the commit. */
+    @Transactional
+    @Locked("account/#{#id}")
+    public void deposit(long id) {
+      Long balance =
+          jdbc.queryForObject("SELECT balance FROM account WHERE id = ?", Long.class, id);
+      jdbc.update("UPDATE account SET balance = ? WHERE id = ?", balance + 1, id);
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class AccountsConfig {
+    @Bean
+    Accounts accounts(DataSource dataSource) {
+      return new Accounts(dataSource);
+    }
+  }
+
+  @Test
+  void givenTransactions_whenTwoApplicationsDeposit_thenNoDepositIsLost() throws Exception {
+    try (BootApp first = database().and(AccountsConfig.class).start();
+        BootApp second = both().and(AccountsConfig.class).set("mortise.store=jdbc").start()) {
+      JdbcTemplate jdbc = new JdbcTemplate(first.bean(DataSource.class));
+      jdbc.execute("CREATE TABLE account (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL)");
+      jdbc.update("INSERT INTO account VALUES (1, 0)");
+      ExecutorService executor = Executors.newFixedThreadPool(THREADS);
+      try {
+        List<Future<?>> ends = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) {
+          Accounts accounts = (i % 2 == 0 ? first : second).bean(Accounts.class);
+          ends.add(
+              executor.submit(
+                  () -> {
+                    for (int round = 0; round < ROUNDS; round++) {
+                      accounts.deposit(1);
+                    }
+                  }));
+        }
+        for (Future<?> end : ends) {
+          end.get();
+        }
+      } finally {
+        executor.shutdownNow();
+      }
+      assertThat(jdbc.queryForObject("SELECT balance FROM account WHERE id = 1", Long.class))
+          .isEqualTo((long) THREADS * ROUNDS);
+    }
+  }
+}
