@@ -35,8 +35,12 @@ final class TlsExamination {
     static final TlsResult NOTHING = new TlsResult("", false, "");
   }
 
-  /** What a port answers to. */
-  private record PortProtocols(String server, ProbeAnswer tls, ProbeAnswer plain) {
+  /** What a port answers to, and whether its host has an address. */
+  private record PortProtocols(InetSocketAddress server, ProbeAnswer tls, ProbeAnswer plain) {
+    String name() {
+      return server.getHostString() + ":" + server.getPort();
+    }
+
     boolean speaks(boolean wantsTls) {
       return (wantsTls ? tls : plain) == ProbeAnswer.YES;
     }
@@ -71,12 +75,11 @@ final class TlsExamination {
       InetSocketAddress server, boolean wantsTls, Duration limit) {
     // The client resolves a name whenever it connects, too.
     InetSocketAddress resolved = new InetSocketAddress(server.getHostString(), server.getPort());
-    String name = server.getHostString() + ":" + server.getPort();
     ProbeAnswer other = ask(resolved, !wantsTls, limit);
     ProbeAnswer wanted = ask(resolved, wantsTls, limit);
     return wantsTls
-        ? new PortProtocols(name, wanted, other)
-        : new PortProtocols(name, other, wanted);
+        ? new PortProtocols(resolved, wanted, other)
+        : new PortProtocols(resolved, other, wanted);
   }
 
   private static ProbeAnswer ask(InetSocketAddress server, boolean inTls, Duration limit) {
@@ -98,9 +101,15 @@ final class TlsExamination {
     }
     List<PortProtocols> mismatches = all.stream().filter(one -> one.isMismatch(wantsTls)).toList();
     if (mismatches.isEmpty()) {
-      return TlsResult.NOTHING;
+      return all.stream()
+          .map(PortProtocols::server)
+          .filter(InetSocketAddress::isUnresolved)
+          .findFirst()
+          .map(server -> " The store URL has an unknown host, '" + server.getHostString() + "'.")
+          .map(hint -> new TlsResult("", false, hint))
+          .orElse(TlsResult.NOTHING);
     }
-    String server = mismatches.get(0).server();
+    String server = mismatches.get(0).name();
     return new TlsResult(
         wantsTls
             ? "'"

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -152,6 +153,17 @@ class TlsExaminationTest {
   void givenOneServerThatFits_thenTheOthersAreNoMismatch() {
     assertThat(examine(false, Port.TLS, Port.PLAIN)).isEqualTo(TlsResult.NOTHING);
     assertThat(examine(true, Port.PLAIN, Port.TLS).mismatch()).isEmpty();
+  }
+
+  @Test
+  void givenHostWithoutAnAddress_thenTheHintNamesIt() {
+    CompletableFuture<TlsResult> found =
+        TlsExamination.examine("no-such-host.invalid:2181", false, Duration.ofSeconds(1), threads);
+    assertThat(found)
+        .succeedsWithin(Duration.ofSeconds(20))
+        .isEqualTo(
+            new TlsResult(
+                "", false, " The store URL has an unknown host, 'no-such-host.invalid'."));
   }
 
   @Test
