@@ -67,12 +67,6 @@ import picocli.CommandLine.Spec;
 final class RunCommand implements Callable<Integer> {
   private static final Duration LONGEST_GRACE = Duration.ofSeconds(3);
 
-  /** Before a leader's command is started again; doubled with each run that was short. */
-  private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(1);
-
-  /** The longest pause; a run that took longer is no sign of trouble. */
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
-
   private final CliEnvironment cliEnvironment;
   private final List<String> command;
 
@@ -247,7 +241,7 @@ final class RunCommand implements Callable<Integer> {
    */
   private int lead(LockClient client, DistributedLock lock, LeaseHolder holder)
       throws InterruptedException {
-    Duration pause = SHORTEST_PAUSE;
+    LeaderPause leaderPause = new LeaderPause();
     while (true) {
       long began = System.nanoTime();
       String reason;
@@ -262,7 +256,7 @@ final class RunCommand implements Callable<Integer> {
         if (ending) {
           return result.status();
         } else if (result.lost()) {
-          pause = SHORTEST_PAUSE;
+          leaderPause.reset();
           continue;
         }
         reason = "The command has ended (status " + result.status() + ").";
@@ -272,10 +266,7 @@ final class RunCommand implements Callable<Integer> {
         }
         reason = OutputSanitizer.hide(String.valueOf(e.getMessage()));
       }
-      Duration lasted = Duration.ofNanos(System.nanoTime() - began);
-      if (lasted.compareTo(LONGEST_PAUSE) >= 0) {
-        pause = SHORTEST_PAUSE;
-      }
+      Duration pause = leaderPause.after(Duration.ofNanos(System.nanoTime() - began));
       warn(
           reason
               + " Another host may lead '"
@@ -287,7 +278,6 @@ final class RunCommand implements Callable<Integer> {
           instanceof RunEvent.SignalReceived signal) {
         return ExitStatus.bySignal(signal.number());
       }
-      pause = Supervisor.min(pause.multipliedBy(2), LONGEST_PAUSE);
     }
   }
 
@@ -383,21 +373,6 @@ final class RunCommand implements Callable<Integer> {
     // For the command only: while none runs, these signals have their usual effect.
     List<Runnable> restorers =
         Stream.of("TSTP", "CONT").map(signal -> Signals.listen(signal, events::add)).toList();
-    try {
-      return hold(client, lease, words, notice, url, events);
-    } finally {
-      restorers.forEach(Runnable::run);
-    }
-  }
-
-  private HoldResult hold(
-      LockClient client,
-      Lease lease,
-      List<String> words,
-      Duration notice,
-      String url,
-      BlockingQueue<RunEvent> events)
-      throws InterruptedException {
     boolean tokens = client.admin().store().has(Feature.FENCING_TOKENS) && !shared;
     String token = tokens ? Long.toString(lease.token()) : "";
     LossInspector lossInspector = new LossInspector(client, name, token);
@@ -425,6 +400,8 @@ final class RunCommand implements Callable<Integer> {
       release(lease);
       throw new CliException(
           ExitStatus.FAILED, "The command could not be started: " + e.getMessage(), e);
+    } finally {
+      restorers.forEach(Runnable::run);
     }
     boolean itself = runResult.cause() == Supervisor.EndCause.ITSELF;
     if (itself) {
