@@ -94,8 +94,12 @@ public interface LockClient extends AutoCloseable {
   LockAdmin admin();
 
   /**
-   * Gives everything up, and waits for the store's answers, for a few seconds at most. Tasks of
-   * leaders are interrupted and waited for, for as long again. Leases still open are lost then.
+   * Gives everything up. Tasks of leaders are interrupted and waited for, for 5 s at most; then the
+   * store's answers are waited for, for 5 s at most. Leases still open are lost then, and futures
+   * that are not complete are completed.
+   *
+   * <p>The connections are closed at the end, at once if the store answers. Those to a silent
+   * database take longer: two of its {@code max-in-flight} and 6 s at most, 16 s by default.
    */
   @Override
   void close();

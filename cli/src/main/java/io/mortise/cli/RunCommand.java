@@ -27,6 +27,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -183,7 +184,7 @@ final class RunCommand implements Callable<Integer> {
         ExecutableFinder.check(
             words.get(0), cliEnvironment.variables().getOrDefault("PATH", "/bin:/usr/bin")));
 
-    for (String signal : List.of("INT", "TERM", "HUP")) {
+    for (String signal : RunEvent.SignalReceived.ENDING) {
       Signals.listen(signal, this::interrupted);
     }
     try (LockClient client = store.connect(url, ttl)) {
@@ -240,47 +241,62 @@ final class RunCommand implements Callable<Integer> {
     HoldResult hold(Lease lease) throws InterruptedException;
   }
 
-  /** Holds the lock again and again, until a signal comes. */
+  /**
+   * Holds the lock again and again, until a signal comes. Neither an operator who ends a wait nor a
+   * command that cannot be started ends the candidate.
+   */
   private int lead(LockClient client, DistributedLock lock, LeaseHolder holder)
       throws InterruptedException {
     Duration pause = SHORTEST_PAUSE;
     while (true) {
-      Lease lease = acquire(client, lock);
-      if (!lease.isValid()) { // this process stood still since the grant
-        release(lease);
-        continue;
-      }
       long began = System.nanoTime();
-      HoldResult result = holder.hold(lease);
-      if (ending) {
-        return result.status();
+      String reason;
+      try {
+        Lease lease = acquire(client, lock);
+        if (!lease.isValid()) { // this process stood still since the grant
+          release(lease);
+          continue;
+        }
+        began = System.nanoTime();
+        HoldResult result = holder.hold(lease);
+        if (ending) {
+          return result.status();
+        } else if (result.lost()) {
+          pause = SHORTEST_PAUSE;
+          continue;
+        }
+        reason = "The command has ended (status " + result.status() + ").";
+      } catch (CliException | LockException e) {
+        if (ending) {
+          throw e;
+        }
+        reason = OutputSanitizer.hide(String.valueOf(e.getMessage()));
       }
-      Duration ran = Duration.ofNanos(System.nanoTime() - began);
-      if (result.lost() || ran.compareTo(LONGEST_PAUSE) >= 0) {
+      Duration lasted = Duration.ofNanos(System.nanoTime() - began);
+      if (lasted.compareTo(LONGEST_PAUSE) >= 0) {
         pause = SHORTEST_PAUSE;
       }
-      if (!result.lost()) {
-        warn(
-            "The command has ended (status "
-                + result.status()
-                + "). Another host may lead '"
-                + name
-                + "' now; this one stands again in "
-                + DurationText.format(pause)
-                + ".");
-        if (nextEvents().poll(pause.toMillis(), TimeUnit.MILLISECONDS)
-            instanceof RunEvent.SignalReceived signal) {
-          return ExitStatus.bySignal(signal.number());
-        }
-        pause = Supervisor.min(pause.multipliedBy(2), LONGEST_PAUSE);
+      warn(
+          reason
+              + " Another host may lead '"
+              + name
+              + "' now; this one stands again in "
+              + DurationText.format(pause)
+              + ".");
+      if (nextEvents().poll(pause.toMillis(), TimeUnit.MILLISECONDS)
+          instanceof RunEvent.SignalReceived signal) {
+        return ExitStatus.bySignal(signal.number());
       }
+      pause = Supervisor.min(pause.multipliedBy(2), LONGEST_PAUSE);
     }
   }
 
-  /** A queue for what comes next, with the signals that nobody has seen. */
+  /** A queue for what comes next, with the signals that ask for the end. */
   private synchronized BlockingQueue<RunEvent> nextEvents() {
     BlockingQueue<RunEvent> next = new LinkedBlockingQueue<>();
-    runEvents.stream().filter(RunEvent.SignalReceived.class::isInstance).forEach(next::add);
+    runEvents.stream()
+        .filter(event -> event instanceof RunEvent.SignalReceived signal && signal.endsTool())
+        .forEach(next::add);
     runEvents = next;
     return next;
   }
@@ -364,6 +380,24 @@ final class RunCommand implements Callable<Integer> {
       LockClient client, Lease lease, List<String> words, Duration notice, String url)
       throws InterruptedException {
     BlockingQueue<RunEvent> events = nextEvents();
+    // For the command only: while none runs, these signals have their usual effect.
+    List<Runnable> restorers =
+        Stream.of("TSTP", "CONT").map(signal -> Signals.listen(signal, events::add)).toList();
+    try {
+      return hold(client, lease, words, notice, url, events);
+    } finally {
+      restorers.forEach(Runnable::run);
+    }
+  }
+
+  private HoldResult hold(
+      LockClient client,
+      Lease lease,
+      List<String> words,
+      Duration notice,
+      String url,
+      BlockingQueue<RunEvent> events)
+      throws InterruptedException {
     boolean tokens = client.admin().store().has(Feature.FENCING_TOKENS) && !shared;
     String token = tokens ? Long.toString(lease.token()) : "";
     LossInspector lossInspector = new LossInspector(client, name, token);
@@ -375,9 +409,6 @@ final class RunCommand implements Callable<Integer> {
             lossInspector.lost(loss);
             events.add(new RunEvent.LeaseLost());
           });
-      for (String signal : List.of("TSTP", "CONT")) {
-        Signals.listen(signal, this::received);
-      }
       ChildGuardian childProcess =
           ChildGuardian.start(
               words,

@@ -10,6 +10,7 @@ import io.mortise.Leadership;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
+import io.mortise.LockException;
 import io.mortise.LockGroup;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
@@ -41,7 +42,7 @@ import org.slf4j.LoggerFactory;
  * granted, {@code unrenewed} is valid for {@link #UNRENEWED} and never renewed, {@code evicted} is
  * lost two seconds after the grant, and so is {@code shut}, which the store keeps shut for its
  * holder, {@code outdated} before it is granted, {@code warned} makes the store warn of what its
- * server says.
+ * server says, the first wait for {@code awaited} is ended by an operator.
  */
 final class FakeClient implements LockClient {
   static final Duration UNRENEWED = Duration.ofSeconds(8);
@@ -89,6 +90,7 @@ final class FakeClient implements LockClient {
 
   private static final class FakeLock implements DistributedLock {
     private final String name;
+    private boolean evicted;
 
     FakeLock(String name) {
       this.name = name;
@@ -124,6 +126,11 @@ final class FakeClient implements LockClient {
       if (name.equals("warned")) {
         LoggerFactory.getLogger(FakeClient.class)
             .warn("Server says: {}", "\u001b]0;evil\u0007 password=s3cret");
+      }
+      if (name.equals("awaited") && !evicted) {
+        evicted = true;
+        return CompletableFuture.failedFuture(
+            new LockException("The wait for lock 'awaited' was ended by an operator."));
       }
       return name.equals("taken")
           ? new CompletableFuture<>()

@@ -331,6 +331,47 @@ class RunCommandTest {
   }
 
   @Test
+  void givenLeaderBetweenTwoTerms_whenStoppedAndContinued_thenItStandsAgain() throws Exception {
+    try (CliProcess tool = run("job", "echo ran", "--leader")) {
+      await().atMost(LONG).until(() -> tool.err().contains("stands again in 1s."));
+      for (String signal : List.of("CONT", "TSTP", "CONT")) {
+        tool.signal(signal);
+      }
+      await().atMost(LONG).until(() -> tool.out().lines().count() >= 2);
+      tool.signal("TERM");
+      assertThat(tool.status()).isIn(0, 128 + 15);
+    }
+  }
+
+  @Test
+  void givenLeader_whenAnOperatorEndsItsWait_thenItStandsAgain() throws Exception {
+    try (CliProcess tool = run("awaited", "echo ran; exec sleep 100", "--leader")) {
+      await().atMost(LONG).until(() -> tool.out().equals("ran\n"));
+      assertThat(tool.err())
+          .contains("The wait for lock 'awaited' was ended by an operator.", "stands again in 1s.");
+      tool.signal("TERM");
+      assertThat(tool.status()).isEqualTo(128 + 15);
+    }
+  }
+
+  @Test
+  void givenLeader_whenItsTemporaryFolderIsGoneForAWhile_thenItsCommandIsStartedAfterThat()
+      throws Exception {
+    Path temporary = folder.resolve("gone");
+    Map<String, String> variables =
+        Map.of("MORTISE_STORE", "fake:", "TMPDIR", temporary.toString());
+    try (CliProcess tool =
+        tool(NO_INPUT, variables, "run", "--leader", "job", "--", "echo", "ran")) {
+      await().atMost(LONG).until(() -> tool.err().contains("stands again in 1s."));
+      assertThat(tool.err()).contains("The command could not be started: ").contains("TMPDIR");
+      Files.createDirectory(temporary);
+      await().atMost(LONG).until(() -> tool.out().startsWith("ran\n"));
+      tool.signal("TERM");
+      assertThat(tool.status()).isIn(0, 128 + 15);
+    }
+  }
+
+  @Test
   void givenLeader_whenToolIsTold_thenItsCommandIsToldAndTheToolEndsWithItsStatus()
       throws Exception {
     try (CliProcess tool =

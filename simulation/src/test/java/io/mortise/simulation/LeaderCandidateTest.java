@@ -344,13 +344,17 @@ class LeaderCandidateTest {
   }
 
   @Test
-  void givenListenerThatThrows_thenOthersAreToldAllTheSame(TestLocks test) {
+  void givenListenersThatThrow_thenOthersAreToldAllTheSame(TestLocks test) {
     Lease other = test.holdElsewhere(NAME);
     List<Change> told = new CopyOnWriteArrayList<>();
     Leadership leader = test.client("a").leader(NAME, this::untilInterrupted);
     leader.onChange(
         change -> {
           throw new IllegalStateException("on purpose");
+        });
+    leader.onChange(
+        change -> {
+          throw new AssertionError("on purpose");
         });
     leader.onChange(told::add);
     until(() -> told.size() == 1);

@@ -184,7 +184,9 @@ public final class TestLocks implements AutoCloseable {
   /**
    * Ends all present holds of a lock at once, as an operator does who breaks it: their leases are
    * lost when this returns, and their listeners have been told. The lock is free, or belongs to the
-   * next waiter.
+   * next waiter. A client that does not reach the store, since it was stopped or the client killed,
+   * believes in its lease until its TTL has passed, or until it has renewed after {@link
+   * #startStore()}.
    *
    * @return how many holds were lost
    */

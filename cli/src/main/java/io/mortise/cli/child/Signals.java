@@ -1,6 +1,7 @@
 package io.mortise.cli.child;
 
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
@@ -13,8 +14,12 @@ import org.slf4j.LoggerFactory;
 public final class Signals {
   private Signals() {}
 
-  /** Calls the listener on a thread of its own whenever the signal arrives, instead of dying. */
-  public static void listen(String name, Consumer<RunEvent.SignalReceived> listener) {
+  /**
+   * Calls the listener on a thread of its own whenever the signal arrives, instead of dying.
+   *
+   * @return gives the signal back the effect that it had before
+   */
+  public static Runnable listen(String name, Consumer<RunEvent.SignalReceived> listener) {
     try {
       Class<?> type = Class.forName("sun.misc.Signal");
       Class<?> handlerType = Class.forName("sun.misc.SignalHandler");
@@ -35,12 +40,23 @@ public final class Signals {
                   default -> "listener for SIG" + name;
                 };
               });
-      type.getMethod("handle", type, handlerType).invoke(null, signal, handler);
+      Method handle = type.getMethod("handle", type, handlerType);
+      Object before = handle.invoke(null, signal, handler);
+      return () -> restore(name, handle, signal, before);
     } catch (ReflectiveOperationException e) {
       // Not known to this system, or kept by the virtual machine for itself: keeps its usual
       // effect.
       Throwable cause = e instanceof InvocationTargetException ? e.getCause() : e;
       LoggerFactory.getLogger(Signals.class).debug("SIG{} cannot be caught", name, cause);
+      return () -> {};
+    }
+  }
+
+  private static void restore(String name, Method handle, Object signal, Object before) {
+    try {
+      handle.invoke(null, signal, before);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("cannot be: SIG" + name + " was caught", e);
     }
   }
 }

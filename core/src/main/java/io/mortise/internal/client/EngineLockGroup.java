@@ -237,9 +237,8 @@ final class EngineLockGroup implements LockGroup {
       CompletableFuture<GroupLease> watched =
           future.whenComplete(
               (lease, failure) -> {
-                if (failure != null) {
-                  cancelCurrent();
-                }
+                // Cancelled, or completed by a caller. What this acquire has completed is over.
+                cancelCurrent();
               });
       assert watched != null;
       return future;

@@ -78,7 +78,7 @@ final class LeadershipListeners {
   private void tell(Consumer<? super Change> listener, Change change) {
     try {
       listener.accept(change);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) { // whatever it is: the other listeners are told all the same
       log.warn("A listener for changes of leader '{}' failed.", name, e);
     }
   }

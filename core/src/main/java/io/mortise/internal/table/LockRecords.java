@@ -93,6 +93,16 @@ public interface LockRecords<L extends LockRecord, X extends Exception> {
     return left(session, now);
   }
 
+  /**
+   * When a session ends unless it is renewed, by the store's clock; 0 if it has ended. No renewal
+   * takes effect between this and the end of the step: it counts here, or it brings the session the
+   * notifications of the step.
+   */
+  default long settledEnd(SessionId session, long now) throws X {
+    long left = left(session, now);
+    return left == 0 ? 0 : now + left;
+  }
+
   /** Whether a session has ended for good, so that no renewal can come between. */
   boolean hasEnded(SessionId session, long now) throws X;
 

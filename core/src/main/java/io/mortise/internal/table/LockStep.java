@@ -86,7 +86,9 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
    * same.
    *
    * @param document the record of the step's lock, null if there is none
-   * @param liveness as it was at one moment
+   * @param liveness as it was at one moment. Where sessions change apart from records, the
+   *     notifications of an eviction are left first, and the step is taken again with the liveness
+   *     after them: a renewal counts in it, or it brings them
    * @param step calls one method of the table, once
    */
   public static <T> StepResult<T> apply(

@@ -329,9 +329,9 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     if (hold != null) {
       was = AttemptState.HELD;
       hold.atLeastUntil = 0;
-      long left = records.left(attempt.session(), now);
-      if (eviction == Eviction.CLOSE && left > 0) {
-        close(lock, hold, left, now);
+      long sessionEnd = eviction == Eviction.CLOSE ? records.settledEnd(attempt.session(), now) : 0;
+      if (sessionEnd > 0) {
+        close(lock, hold, sessionEnd, now);
       } else {
         end(lock, hold, EndReason.EVICTED, now);
         more = serveQueue(lock, now);
@@ -349,15 +349,16 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
 
   /**
    * Asks a live owner, once, to give its hold up: it does so when it hears of it; or its session is
-   * over by then; or it is cut off so badly that its own deadline ends its belief.
+   * over by then; or it is cut off so badly that its own deadline ends its belief. A renewal that
+   * does not count in the session's end brings the notification.
    */
-  private void close(L lock, HoldEntry hold, long left, long now) throws X {
+  private void close(L lock, HoldEntry hold, long sessionEnd, long now) throws X {
     if (!hold.evicted) {
       records.tell(
           new SessionNotification.HoldEnded(lock.name, hold.attempt, EndReason.EVICTED), now);
     }
     hold.evicted = true;
-    hold.atMostUntil = Math.min(hold.atMostUntil, now + left);
+    hold.atMostUntil = Math.min(hold.atMostUntil, sessionEnd);
     records.update(lock, hold);
   }
 

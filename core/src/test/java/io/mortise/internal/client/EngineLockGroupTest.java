@@ -8,6 +8,7 @@ import io.mortise.Lease;
 import io.mortise.LockException;
 import io.mortise.LockGroup;
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.LockInfo;
 import io.mortise.internal.liveness.ForwardingSession;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.internal.table.MemStore;
@@ -26,6 +27,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -114,6 +116,32 @@ class EngineLockGroupTest {
         assertThat(all.leases()).extracting(Lease::name).containsExactly(TEN);
         all.close();
       }
+    }
+  }
+
+  @Test
+  void givenGroupThatWaits_whenACallerCompletesIt_thenItWaitsAndHoldsNoMore() throws Exception {
+    try (EngineClient client = TestClient.on(mem);
+        EngineClient other = TestClient.on(mem)) {
+      Lease held = other.lock("b").acquire();
+      CompletableFuture<GroupLease> group = client.allOf("a", "b").acquireAsync();
+      awaitHeld(other, "a");
+      await(() -> !info(other, "b").waiters().isEmpty());
+      group.complete(null);
+      await(() -> info(other, "b").waiters().isEmpty());
+      other.lock("a").acquireWithin(LONG).close();
+      held.close();
+    }
+  }
+
+  private static LockInfo info(EngineClient client, String name) {
+    return client.admin().find(name).orElseThrow();
+  }
+
+  /** Bounded by the timeout of the test. */
+  private static void await(BooleanSupplier condition) {
+    while (!condition.getAsBoolean()) {
+      Thread.onSpinWait();
     }
   }
 

@@ -169,6 +169,19 @@ abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
+  @Nullable SessionRow lockSession(String id) throws SQLException {
+    catchUp();
+    SessionRow locked = super.lockSession(id);
+    if (prefetchedLock != null && prefetchedLock.asked.contains(id)) {
+      prefetchedLock.sessions.remove(id);
+      if (locked != null) {
+        prefetchedLock.sessions.put(id, locked);
+      }
+    }
+    return locked;
+  }
+
+  @Override
   List<HoldRow> holds(String name, int limit) throws SQLException {
     List<HoldRow> known = prefetchedLock == null ? null : prefetchedLock.holds;
     if (known == null || limit > HOLDS) {

@@ -84,6 +84,14 @@ public abstract class SessionRepository extends StatementCache {
     return of("session_select").set("session", id).first(SessionRow::read);
   }
 
+  /**
+   * The same, locked until the transaction ends: nobody renews or ends the session meanwhile. To be
+   * called after the row of a lock was locked, never before.
+   */
+  @Nullable SessionRow lockSession(String id) throws SQLException {
+    return of("session_lock").set("session", id).first(SessionRow::read);
+  }
+
   /** Those of some sessions that there are, by their ids. */
   Map<String, SessionRow> sessions(Set<String> ids) throws SQLException {
     Map<String, SessionRow> found = new HashMap<>();

@@ -175,6 +175,16 @@ final class SqlLockRecords implements LockRecords<LockRow, SQLException> {
     return found == null || found.isAheadOfClock(now) ? 0 : found.left(now);
   }
 
+  /**
+   * Locks the session's row, and so waits for a renewal that has begun. The end is not counted from
+   * the step's time, which may be older than that renewal.
+   */
+  @Override
+  public long settledEnd(SessionId session, long now) throws SQLException {
+    SessionRepository.SessionRow found = repository.lockSession(session.value());
+    return found == null || found.expiresAt() <= now ? 0 : found.expiresAt();
+  }
+
   /** Absent only: one that expired may be renewed at this moment, and is judged in its own step. */
   @Override
   public boolean hasEnded(SessionId session, long now) throws SQLException {

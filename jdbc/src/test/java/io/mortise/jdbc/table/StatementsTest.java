@@ -381,6 +381,8 @@ class StatementsTest {
     assertThat(tables.query("session_select", "session", SESSION))
         .containsExactly(
             with(row("beat", 5, "expires_us", NOW + 1, "ttl_us", 9, "client", "of " + SESSION)));
+    assertThat(tables.query("session_lock", "session", SESSION))
+        .isEqualTo(tables.query("session_select", "session", SESSION));
 
     assertThat(renew(4, 7, NOW)).as("neither beat").isZero();
     assertThat(renew(5, 7, NOW + 1)).as("it has ended").isZero();

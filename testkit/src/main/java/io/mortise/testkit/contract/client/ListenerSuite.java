@@ -137,6 +137,7 @@ class ListenerSuite extends ClientSuite {
     CompletableFuture<Lease> cancelled = a.lock().acquireAsync();
     cancelled.cancel(true);
     assertThatThrownBy(cancelled::join).isInstanceOf(CancellationException.class);
+    a.lock().acquireAsync().complete(null);
     assertThatThrownBy(
             () -> a.lock().acquireAsync(BRIEF).get(LONG.toMillis(), TimeUnit.MILLISECONDS))
         .isInstanceOf(ExecutionException.class);
@@ -156,6 +157,7 @@ class ListenerSuite extends ClientSuite {
         .containsExactly(
             AcquireOutcome.BUSY,
             AcquireOutcome.TIMEOUT,
+            AcquireOutcome.CANCELLED,
             AcquireOutcome.CANCELLED,
             AcquireOutcome.TIMEOUT,
             AcquireOutcome.INTERRUPTED);
