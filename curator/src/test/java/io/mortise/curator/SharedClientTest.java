@@ -284,13 +284,14 @@ class SharedClientTest {
     LockStore store = store(layout);
     LockClient locks = client(store);
     Lease lease = locks.lock("a").acquireWithin(MixedFleet.LONG);
+    long token = lease.token();
     long first = session().getSessionId();
     mixedFleet.expire(first, session().getSessionPasswd());
     BoundedWait.until(
         MixedFleet.LONG, "the lease was lost", () -> lease.state() == Lease.State.LOST);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
     Lease next = locks.lock("a").acquireWithin(MixedFleet.LONG);
-    assertThat(next.token()).isGreaterThan(lease.token());
+    assertThat(next.token()).isGreaterThan(token);
     assertThat(session().getSessionId()).isNotEqualTo(first);
     next.close();
     store.close();

@@ -5,6 +5,10 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -12,8 +16,24 @@ import org.jspecify.annotations.Nullable;
 final class ChangeLogLockName {
   private static final String PREFIX = "liquibase/";
 
-  /** Parameters, in the forms of PostgreSQL and MySQL, and of SQL Server and H2. */
-  private static final Pattern PARAMETERS = Pattern.compile("[?;].*", Pattern.DOTALL);
+  /** Parameters, in the forms of PostgreSQL and MySQL, of SQL Server and H2, and of Db2. */
+  private static final Pattern PARAMETERS = Pattern.compile("([?;]|:\\w+=).*", Pattern.DOTALL);
+
+  /** A parameter of SQL Server; its value may stand in braces, where a closing one is doubled. */
+  private static final Pattern SQL_SERVER_PARAMETER =
+      Pattern.compile(";\\s*(\\w+)\\s*=\\s*(\\{(?:[^}]|}})*}|[^;]*)");
+
+  /** Parameters of SQL Server that say which database it is, by all their names. */
+  private static final Map<String, String> SQL_SERVER_PLACE =
+      Map.of(
+          "servername", "serverName",
+          "server", "serverName",
+          "instancename", "instanceName",
+          "instance", "instanceName",
+          "portnumber", "portNumber",
+          "port", "portNumber",
+          "databasename", "databaseName",
+          "database", "databaseName");
 
   /** {@code user:password@} behind the slashes, and Oracle's {@code user/password@}. */
   private static final Pattern CREDENTIALS =
@@ -23,19 +43,38 @@ final class ChangeLogLockName {
 
   /**
    * The database without parameters, which differ from one client to the next, and without
-   * credentials, which are not for the eyes of people who look at locks.
+   * credentials, which are not for the eyes of people who look at locks. Parameters that name the
+   * server or the database are kept, in one order.
    *
    * @param schema of the change log's tables; null if the database tells none
    */
   static String of(String jdbcUrl, @Nullable String schema) {
     String place = PARAMETERS.matcher(jdbcUrl).replaceFirst("");
-    place = CREDENTIALS.matcher(place).replaceFirst("$1");
+    place = CREDENTIALS.matcher(place).replaceFirst("$1") + sqlServerPlace(jdbcUrl);
     String text = place + (schema == null ? "" : "/" + schema);
     try {
       return LockName.of(PREFIX + text).value();
     } catch (IllegalArgumentException e) {
       return PREFIX + "sha256/" + sha256(text);
     }
+  }
+
+  private static String sqlServerPlace(String jdbcUrl) {
+    if (!jdbcUrl.regionMatches(true, 0, "jdbc:sqlserver:", 0, "jdbc:sqlserver:".length())
+        && !jdbcUrl.regionMatches(true, 0, "jdbc:jtds:", 0, "jdbc:jtds:".length())) {
+      return "";
+    }
+    Map<String, String> kept = new TreeMap<>();
+    Matcher parameter = SQL_SERVER_PARAMETER.matcher(jdbcUrl);
+    while (parameter.find()) {
+      String name = SQL_SERVER_PLACE.get(parameter.group(1).toLowerCase(Locale.ROOT));
+      if (name != null) {
+        kept.put(name, parameter.group(2).strip());
+      }
+    }
+    StringBuilder text = new StringBuilder();
+    kept.forEach((name, value) -> text.append(';').append(name).append('=').append(value));
+    return text.toString();
   }
 
   private static String sha256(String text) {

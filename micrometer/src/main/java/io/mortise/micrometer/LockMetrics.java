@@ -26,8 +26,9 @@ import org.jspecify.annotations.Nullable;
  * invoice/*}. After 100 values of tag {@code lock} every further name counts as {@code other}, and
  * that is logged once. All other tags have a fixed set of values, or one for each client.
  *
- * <p><b>Removal.</b> The gauges of a session go when its client is closed. All other meters stay
- * for as long as the registry.
+ * <p><b>Removal.</b> The gauges of a client's sessions go with the last of these: when it is lost,
+ * or the client is closed. They are back with the next session. All other meters stay for as long
+ * as the registry.
  *
  * <p>One object may serve several clients. Thread-safe; nothing blocks.
  */

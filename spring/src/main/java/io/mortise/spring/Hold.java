@@ -38,10 +38,12 @@ final class Hold {
     return lease;
   }
 
-  /** Adds a use for the thread that has one already. */
+  /**
+   * Adds a use beside one that is there. A subscription that is cancelled meanwhile may have ended
+   * that one: then the lease is released already, and stays so.
+   */
   void retain() {
-    int before = uses.getAndIncrement();
-    assert before > 0;
+    int unused = uses.getAndIncrement();
   }
 
   /** Whether this was the last use: the lease is the caller's to release. */

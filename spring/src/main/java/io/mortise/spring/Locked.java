@@ -25,9 +25,15 @@ import org.springframework.aot.hint.annotation.Reflective;
  * <p><b>Results.</b> A {@code CompletionStage} and the types that {@code ReactiveAdapterRegistry}
  * knows, such as {@code Mono} and {@code Flux}, block no thread: the lock is held until the stage
  * completes, or from each subscription to its end. A body that returns a stage runs on a thread of
- * Mortise, or on that of its executor if it is {@code @Async}. Everything else is held until the
- * method returns. Types whose work is done after the return ({@code Future}, {@code Callable},
- * streams, Kotlin's suspend functions) are refused.
+ * Mortise, or on the caller's if the grant is there already; on that of its executor if it is
+ * {@code @Async}. A caller that completes such a stage while it waits for the lock, by {@code
+ * cancel} or {@code orTimeout}, gives the wait up. Everything else is held until the method
+ * returns. Types whose work is done after the return ({@code Future}, {@code Callable}, {@code
+ * Supplier}, streams, Kotlin's suspend functions) are refused, also as type arguments: {@code
+ * ResponseEntity<Mono<T>>}.
+ *
+ * <p><b>Cancellation.</b> A subscription that is cancelled releases the lock at once, but not
+ * before a {@code @Transactional} of the same method has committed or rolled back.
  *
  * <p><b>Exceptions</b> of the call, besides those of the method:
  *

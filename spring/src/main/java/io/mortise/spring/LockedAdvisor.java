@@ -1,6 +1,8 @@
 package io.mortise.spring;
 
 import java.lang.reflect.Method;
+import java.util.function.BiPredicate;
+import org.aopalliance.intercept.MethodInterceptor;
 import org.springframework.aop.ClassFilter;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -18,17 +20,34 @@ final class LockedAdvisor extends DefaultPointcutAdvisor {
    */
   static final int OUTSIDE_OF_TRANSACTIONS = Ordered.LOWEST_PRECEDENCE - 100;
 
-  LockedAdvisor(LockedMethods methods, int order) {
-    super(pointcut(methods), new LockedInterceptor(methods));
+  private LockedAdvisor(
+      BiPredicate<Method, Class<?>> matches, MethodInterceptor interceptor, int order) {
+    super(pointcut(matches), interceptor);
     setOrder(order);
   }
 
-  private static Pointcut pointcut(LockedMethods methods) {
+  /** Takes and releases the locks. */
+  static LockedAdvisor outside(LockedMethods methods, int order) {
+    return new LockedAdvisor(methods::isLocked, new LockedInterceptor(methods), order);
+  }
+
+  /**
+   * Has a reactive transaction that begins behind the lock hold it until it has ended. It must be
+   * the last advisor: registered after that of transactions, whose order it shares.
+   */
+  static LockedAdvisor inside(LockedMethods methods) {
+    return new LockedAdvisor(
+        methods::isLockedPublisher,
+        LockedInterceptor.inTransaction(methods),
+        Ordered.LOWEST_PRECEDENCE);
+  }
+
+  private static Pointcut pointcut(BiPredicate<Method, Class<?>> matches) {
     StaticMethodMatcherPointcut pointcut =
         new StaticMethodMatcherPointcut() {
           @Override
           public boolean matches(Method method, Class<?> targetClass) {
-            return methods.isLocked(method, targetClass);
+            return matches.test(method, targetClass);
           }
         };
     ClassFilter candidates = type -> AnnotationUtils.isCandidateClass(type, Locked.class);

@@ -2,6 +2,9 @@ package io.mortise.spring;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
@@ -14,6 +17,8 @@ import org.springframework.core.env.Environment;
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 class LockedConfiguration {
+  private static final String TRANSACTION_ADVISOR = "mortiseLockedTransactionAdvisor";
+
   @Bean
   @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
   static LockedMethods mortiseLockedMethods(
@@ -24,10 +29,29 @@ class LockedConfiguration {
   @Bean
   @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
   static LockedAdvisor mortiseLockedAdvisor(LockedMethods methods, Environment environment) {
-    return new LockedAdvisor(
+    return LockedAdvisor.outside(
         methods,
         environment.getProperty(
             "mortise.locked.order", Integer.class, LockedAdvisor.OUTSIDE_OF_TRANSACTIONS));
+  }
+
+  /**
+   * Registers the advisor behind that of transactions, once all configurations have registered
+   * theirs: advisors of one order stand in the order of their registration.
+   */
+  @Bean
+  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+  static BeanDefinitionRegistryPostProcessor mortiseTransactionAdvisorRegistrar() {
+    return registry -> {
+      if (LockedMethodParser.HAS_REACTIVE_TRANSACTIONS
+          && !registry.containsBeanDefinition(TRANSACTION_ADVISOR)) {
+        RootBeanDefinition definition = new RootBeanDefinition(LockedAdvisor.class);
+        definition.setFactoryMethodName("inside");
+        definition.setAutowireMode(AbstractBeanDefinition.AUTOWIRE_CONSTRUCTOR);
+        definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
+        registry.registerBeanDefinition(TRANSACTION_ADVISOR, definition);
+      }
+    };
   }
 
   @Bean

@@ -3,6 +3,7 @@ package io.mortise.spring;
 import io.mortise.LockException;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.util.Collection;
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -24,12 +25,7 @@ final class LockedInterceptor implements MethodInterceptor {
 
   @Override
   public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-    Object target = invocation.getThis();
-    Class<?> targetClass =
-        target == null
-            ? invocation.getMethod().getDeclaringClass()
-            : AopUtils.getTargetClass(target);
-    LockedMethod method = methods.of(invocation.getMethod(), targetClass);
+    LockedMethod method = called(methods, invocation);
     Collection<String> names = method.names(invocation.getArguments());
     return switch (method.kind()) {
       case PLAIN -> callPlain(method, names, invocation);
@@ -38,6 +34,22 @@ final class LockedInterceptor implements MethodInterceptor {
       case STAGE_ON_EXECUTOR -> callOnExecutor(method, names, invocation);
       case REACTIVE -> ReactiveCall.of(method, names, invocation);
     };
+  }
+
+  /** What stands behind the advice of transactions, for methods of reactive results. */
+  static MethodInterceptor inTransaction(LockedMethods methods) {
+    return invocation ->
+        ReactiveCall.inTransaction(
+            Objects.requireNonNull(called(methods, invocation).adapter()), invocation);
+  }
+
+  private static LockedMethod called(LockedMethods methods, MethodInvocation invocation) {
+    Object target = invocation.getThis();
+    Class<?> targetClass =
+        target == null
+            ? invocation.getMethod().getDeclaringClass()
+            : AopUtils.getTargetClass(target);
+    return methods.of(invocation.getMethod(), targetClass);
   }
 
   @SuppressWarnings("NullAway") // the task may return null: its type parameter says so

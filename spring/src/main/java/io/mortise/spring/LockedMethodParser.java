@@ -18,12 +18,8 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Flow;
-import java.util.concurrent.Future;
-import java.util.stream.BaseStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -45,18 +41,60 @@ final class LockedMethodParser {
   private static final String FOREVER = "forever";
   private static final String WAIT_PROPERTY = "mortise.locked.wait";
 
+  /** Of type arguments that are looked at: those of recursive bounds have no end. */
+  private static final int DEEPEST = 8;
+
   private static final boolean HAS_REACTOR =
       ClassUtils.isPresent(
           "reactor.core.publisher.Mono", LockedMethodParser.class.getClassLoader());
 
-  /** Results whose work is done after the return, by the one who gets them; of other libraries. */
+  static final boolean HAS_REACTIVE_TRANSACTIONS =
+      HAS_REACTOR
+          && ClassUtils.isPresent(
+              "org.springframework.transaction.reactive.TransactionSynchronization",
+              LockedMethodParser.class.getClassLoader());
+
+  /** Results whose work is done by subscribers, which need an adapter of Spring's registry. */
+  private static final Set<String> PUBLISHERS =
+      Set.of(
+          "io.reactivex.rxjava3.core.Completable",
+          "io.reactivex.rxjava3.core.Maybe",
+          "io.reactivex.rxjava3.core.Observable",
+          "io.reactivex.rxjava3.core.Single",
+          "io.smallrye.mutiny.Uni",
+          "java.util.concurrent.Flow$Publisher",
+          "kotlinx.coroutines.Deferred",
+          "kotlinx.coroutines.flow.Flow",
+          "org.reactivestreams.Publisher");
+
+  /** Other results whose work is done after the return, by the one who gets them. */
   private static final Set<String> LATER =
       Set.of(
-          "kotlinx.coroutines.Deferred",
+          "io.reactivex.Completable",
+          "io.reactivex.Maybe",
+          "io.reactivex.Observable",
+          "io.reactivex.Single",
+          "jakarta.ws.rs.core.StreamingOutput",
+          "java.util.concurrent.Callable",
+          "java.util.concurrent.CompletionStage",
+          "java.util.concurrent.Future",
+          "java.util.stream.BaseStream",
+          "kotlin.sequences.Sequence",
           "org.springframework.web.context.request.async.DeferredResult",
           "org.springframework.web.context.request.async.WebAsyncTask",
           "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
           "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
+
+  /** As {@link #LATER}; but objects that implement them have other uses. */
+  private static final Set<String> FUNCTIONS =
+      Set.of(
+          "java.util.function.BooleanSupplier",
+          "java.util.function.DoubleSupplier",
+          "java.util.function.IntSupplier",
+          "java.util.function.LongSupplier",
+          "java.util.function.Supplier",
+          "kotlin.Lazy",
+          "kotlin.jvm.functions.Function0");
 
   private final ConfigurableListableBeanFactory beans;
   private final Environment environment;
@@ -94,7 +132,7 @@ final class LockedMethodParser {
     refuseUnproxied(method);
     ResolvableType result = ResolvableType.forMethodReturnType(method, targetClass);
     ReactiveAdapter adapter = adapter(method, result.toClass());
-    LockedMethod.Kind kind = kind(method, targetClass, result.toClass(), adapter);
+    LockedMethod.Kind kind = kind(method, targetClass, result, adapter);
     boolean skips = locked.ifBusy() == Locked.IfBusy.SKIP;
     List<NameTemplate> templates = templates(method, description, locked);
     LockClient client = client(locked.client());
@@ -149,9 +187,6 @@ final class LockedMethodParser {
   }
 
   private static @Nullable ReactiveAdapter adapter(Method method, Class<?> result) {
-    if (result == void.class || CompletionStage.class.isAssignableFrom(result)) {
-      return null;
-    }
     Class<?>[] given = method.getParameterTypes();
     if (given.length > 0
         && given[given.length - 1].getName().equals("kotlin.coroutines.Continuation")) {
@@ -159,25 +194,36 @@ final class LockedMethodParser {
           "suspend functions are not supported. Return a Mono or a CompletableFuture, for example"
               + " by mono { } of kotlinx-coroutines-reactor");
     }
-    ReactiveAdapter adapter =
-        HAS_REACTOR ? ReactiveAdapterRegistry.getSharedInstance().getAdapter(result) : null;
-    if (adapter == null && (isPublisher(result) || Flow.Publisher.class.isAssignableFrom(result))) {
+    ReactiveAdapter adapter = adapter(result);
+    if (adapter == null && isOneOf(PUBLISHERS, result)) {
       throw new IllegalArgumentException(
-          "its result "
+          "the work of its result "
               + result.getSimpleName()
-              + " is a publisher. Add io.projectreactor:reactor-core to the class path, or return"
-              + " a CompletableFuture");
+              + " is done by subscribers, and Spring has no adapter for it here. Add"
+              + " io.projectreactor:reactor-core to the class path (for Kotlin's Flow and Deferred"
+              + " kotlinx-coroutines-reactor, too), or return a CompletableFuture");
     }
     return adapter;
   }
 
-  private static boolean isPublisher(Class<?> type) {
-    return ClassUtils.getAllInterfacesForClassAsSet(type).stream()
-        .anyMatch(each -> each.getName().equals("org.reactivestreams.Publisher"));
+  private static @Nullable ReactiveAdapter adapter(Class<?> result) {
+    return HAS_REACTOR && result != void.class && !CompletionStage.class.isAssignableFrom(result)
+        ? ReactiveAdapterRegistry.getSharedInstance().getAdapter(result)
+        : null;
+  }
+
+  /** Whether the method's work is done by subscriptions. */
+  static boolean isPublisher(Method method, Class<?> targetClass) {
+    return adapter(ResolvableType.forMethodReturnType(method, targetClass).toClass()) != null;
   }
 
   private static LockedMethod.Kind kind(
-      Method method, Class<?> targetClass, Class<?> result, @Nullable ReactiveAdapter adapter) {
+      Method method,
+      Class<?> targetClass,
+      ResolvableType resultType,
+      @Nullable ReactiveAdapter adapter) {
+    Class<?> result = resultType.toClass();
+    refuseLaterInside(resultType, result, 0);
     if (result == CompletionStage.class || result == CompletableFuture.class) {
       boolean onExecutor =
           AnnotatedElementUtils.hasAnnotation(method, Async.class)
@@ -187,11 +233,7 @@ final class LockedMethodParser {
     if (adapter != null) {
       return LockedMethod.Kind.REACTIVE;
     }
-    if (Future.class.isAssignableFrom(result)
-        || CompletionStage.class.isAssignableFrom(result)
-        || Callable.class.isAssignableFrom(result)
-        || BaseStream.class.isAssignableFrom(result)
-        || isLater(result)) {
+    if (isLater(result)) {
       throw new IllegalArgumentException(
           "the work of its result "
               + result.getSimpleName()
@@ -201,13 +243,40 @@ final class LockedMethodParser {
     return LockedMethod.Kind.PLAIN;
   }
 
-  private static boolean isLater(Class<?> type) {
-    for (Class<?> at = type; at != null; at = at.getSuperclass()) {
-      if (LATER.contains(at.getName())) {
-        return true;
-      }
+  /** As the {@code Mono} of a {@code ResponseEntity<Mono<T>>}: nobody waits for the inner one. */
+  private static void refuseLaterInside(ResolvableType type, Class<?> result, int depth) {
+    if (depth > DEEPEST || type.toClass() == Class.class) {
+      return;
     }
-    return false;
+    List<ResolvableType> inside = new ArrayList<>(Arrays.asList(type.getGenerics()));
+    if (type.isArray()) {
+      inside.add(type.getComponentType());
+    }
+    for (ResolvableType each : inside) {
+      Class<?> found = each.toClass();
+      if (isOneOf(PUBLISHERS, found) || isLater(found)) {
+        throw new IllegalArgumentException(
+            "its result "
+                + result.getSimpleName()
+                + " holds a "
+                + found.getSimpleName()
+                + ", whose work is done when the lock is free again. Return what is ready, or a "
+                + found.getSimpleName()
+                + " alone if it is a CompletableFuture or a publisher");
+      }
+      refuseLaterInside(each, result, depth + 1);
+    }
+  }
+
+  private static boolean isLater(Class<?> type) {
+    return FUNCTIONS.contains(type.getName()) || isOneOf(LATER, type);
+  }
+
+  private static boolean isOneOf(Set<String> names, @Nullable Class<?> type) {
+    return type != null
+        && (names.contains(type.getName())
+            || isOneOf(names, type.getSuperclass())
+            || Arrays.stream(type.getInterfaces()).anyMatch(each -> isOneOf(names, each)));
   }
 
   private List<NameTemplate> templates(Method method, String description, Locked locked) {

@@ -22,6 +22,12 @@ final class LockedMethods {
     return annotation(AopUtils.getMostSpecificMethod(method, targetClass)) != null;
   }
 
+  /** Whether it is locked, and its work is done by subscriptions. */
+  boolean isLockedPublisher(Method method, Class<?> targetClass) {
+    Method called = AopUtils.getMostSpecificMethod(method, targetClass);
+    return annotation(called) != null && LockedMethodParser.isPublisher(called, targetClass);
+  }
+
   static @Nullable Locked annotation(Method method) {
     return AnnotatedElementUtils.findMergedAnnotation(method, Locked.class);
   }

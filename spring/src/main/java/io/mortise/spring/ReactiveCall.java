@@ -11,7 +11,6 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.core.ReactiveAdapter;
-import org.springframework.util.ClassUtils;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -21,11 +20,6 @@ import reactor.core.publisher.MonoSink;
  * to its result, and releases at the end of that. Loaded only where Reactor is there.
  */
 final class ReactiveCall {
-  private static final boolean HAS_TRANSACTIONS =
-      ClassUtils.isPresent(
-          "org.springframework.transaction.reactive.TransactionSynchronization",
-          ReactiveCall.class.getClassLoader());
-
   private ReactiveCall() {}
 
   static Object of(LockedMethod method, Collection<String> names, MethodInvocation invocation) {
@@ -37,7 +31,7 @@ final class ReactiveCall {
             ? Flux.usingWhen(
                 acquired,
                 held ->
-                    untilCommit(plan, held)
+                    inCaller(plan, held)
                         .thenMany(many(plan, held, () -> body(held, adapter, invocation)))
                         .contextWrite(
                             context -> context.put(LockContext.KEY, LockContext.of(held.holds()))),
@@ -47,7 +41,7 @@ final class ReactiveCall {
             : Mono.usingWhen(
                 acquired,
                 held ->
-                    untilCommit(plan, held)
+                    inCaller(plan, held)
                         .then(one(plan, held, () -> body(held, adapter, invocation)))
                         .contextWrite(
                             context -> context.put(LockContext.KEY, LockContext.of(held.holds()))),
@@ -183,10 +177,24 @@ final class ReactiveCall {
         });
   }
 
-  private static Mono<Void> untilCommit(LockPlan plan, HeldLocks held) {
-    return plan.untilCommit() && HAS_TRANSACTIONS
-        ? ReactiveTransactionHolds.keepUntilCommit(held.holds())
+  private static Mono<Void> inCaller(LockPlan plan, HeldLocks held) {
+    return LockedMethodParser.HAS_REACTIVE_TRANSACTIONS
+        ? ReactiveTransactionHolds.inCaller(held.holds(), plan.untilCommit())
         : Mono.empty();
+  }
+
+  /**
+   * The same call behind the advice of {@code @Transactional}: a transaction that this has begun
+   * holds the locks until it has ended.
+   */
+  static Object inTransaction(ReactiveAdapter adapter, MethodInvocation invocation)
+      throws Exception {
+    Publisher<Object> body = adapter.toPublisher(LockedInterceptor.proceed(invocation));
+    Mono<Void> joined =
+        ReactiveLockContext.current()
+            .flatMap(context -> ReactiveTransactionHolds.inCall(context.holds()));
+    return adapter.fromPublisher(
+        adapter.isMultiValue() ? joined.thenMany(body) : joined.then(Mono.fromDirect(body)));
   }
 
   private static Mono<Void> release(HeldLocks held) {

@@ -8,44 +8,77 @@ import org.springframework.transaction.reactive.TransactionSynchronizationManage
 import reactor.core.publisher.Mono;
 
 /**
- * The locks of one call that are held until the end of a reactive transaction around it. Loaded
- * only where Reactor and Spring's transactions are there.
+ * The locks of one call that are held until the end of a reactive transaction, which is around the
+ * call or between the lock and the method's body. Loaded only where Reactor and Spring's
+ * transactions are there.
  */
 final class ReactiveTransactionHolds implements TransactionSynchronization {
   private final List<Hold> holds;
+  private final boolean kept;
 
-  private ReactiveTransactionHolds(List<Hold> holds) {
+  private ReactiveTransactionHolds(List<Hold> holds, boolean kept) {
     this.holds = holds;
+    this.kept = kept;
   }
 
-  /** Has the subscriber's transaction use them until it ends; does nothing if there is none. */
-  static Mono<Void> keepUntilCommit(List<Hold> holds) {
+  /**
+   * Has the caller's transaction use them until it ends, or marks it as one that does not; does
+   * nothing if there is none.
+   */
+  static Mono<Void> inCaller(List<Hold> holds, boolean kept) {
+    return active().doOnNext(manager -> join(manager, holds, kept)).then();
+  }
+
+  /**
+   * Has the transaction that began in this call use them until it ends; does nothing if there is
+   * none. A subscription that is cancelled during the commit ends at once, and the commit goes on.
+   */
+  static Mono<Void> inCall(List<Hold> holds) {
+    return active()
+        .filter(
+            manager ->
+                manager.getSynchronizations().stream()
+                    .noneMatch(
+                        each ->
+                            each instanceof ReactiveTransactionHolds known && known.holds == holds))
+        .doOnNext(manager -> join(manager, holds, true))
+        .then();
+  }
+
+  private static Mono<TransactionSynchronizationManager> active() {
     return TransactionSynchronizationManager.forCurrentTransaction()
         .filter(manager -> manager.isSynchronizationActive() && manager.isActualTransactionActive())
-        .doOnNext(
-            manager -> {
-              manager.registerSynchronization(new ReactiveTransactionHolds(holds));
-              holds.forEach(Hold::retain);
-            })
-        .onErrorComplete(NoTransactionException.class)
-        .then();
+        .onErrorComplete(NoTransactionException.class);
+  }
+
+  private static void join(
+      TransactionSynchronizationManager manager, List<Hold> holds, boolean kept) {
+    if (kept) {
+      // First: a transaction that ends in between must not release more than it retained.
+      holds.forEach(Hold::retain);
+    }
+    manager.registerSynchronization(new ReactiveTransactionHolds(holds, kept));
   }
 
   /** As {@link TransactionHolds#beforeCommit}. */
   @Override
   public Mono<Void> beforeCommit(boolean readOnly) {
-    return Mono.fromRunnable(
-        () -> {
-          for (Hold hold : holds) {
-            if (hold.lease().state() != Lease.State.RELEASED) {
-              hold.lease().ensureValid();
-            }
-          }
-        });
+    return Mono.fromRunnable(this::ensureValid);
+  }
+
+  private void ensureValid() {
+    if (!kept) {
+      return;
+    }
+    for (Hold hold : holds) {
+      if (hold.lease().state() != Lease.State.RELEASED) {
+        hold.lease().ensureValid();
+      }
+    }
   }
 
   @Override
   public Mono<Void> afterCompletion(int status) {
-    return Mono.fromFuture(() -> HeldLocks.releaseAsync(holds), true);
+    return kept ? Mono.fromFuture(() -> HeldLocks.releaseAsync(holds), true) : Mono.empty();
   }
 }

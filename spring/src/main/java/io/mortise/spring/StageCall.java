@@ -16,10 +16,11 @@ final class StageCall {
   }
 
   /**
-   * Acquires without blocking, then runs the body on a thread of Mortise.
+   * Acquires without blocking, then runs the body: on a thread of Mortise, or on this one if the
+   * grant is there already.
    *
-   * @return completes as the body's stage when the locks are released; to cancel it gives up an
-   *     attempt that waits
+   * @return completes as the body's stage when the locks are released; a caller that completes it
+   *     earlier, such as by {@code cancel} or {@code orTimeout}, gives up an attempt that waits
    */
   static CompletableFuture<@Nullable Object> begin(
       LockPlan plan, Collection<String> names, @Nullable Object skipped, StageBody body) {
@@ -43,9 +44,8 @@ final class StageCall {
     var unused =
         result.whenComplete(
             (value, failure) -> {
-              if (result.isCancelled()) {
-                acquired.cancel(true);
-              }
+              // Does nothing to an attempt that was answered.
+              boolean ignored = acquired.cancel(true);
             });
     return result;
   }

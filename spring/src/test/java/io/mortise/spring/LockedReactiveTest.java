@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
 
 /** {@link Locked} methods whose work is done by subscriptions. */
 class LockedReactiveTest {
@@ -95,6 +97,24 @@ class LockedReactiveTest {
     }
 
     @Locked(NAME)
+    @Transactional
+    Mono<String> transactional(Mono<String> body) {
+      return body;
+    }
+
+    @Locked(NAME)
+    @Transactional
+    Flux<Integer> transactional(Flux<Integer> body) {
+      return body;
+    }
+
+    @Locked(value = NAME, until = Locked.Until.RETURN)
+    @Transactional
+    Mono<String> untilReturn(Mono<String> body) {
+      return body;
+    }
+
+    @Locked(NAME)
     Mono<String> fails() {
       throw new IllegalStateException("the method's own");
     }
@@ -104,6 +124,10 @@ class LockedReactiveTest {
     private static final long serialVersionUID = 1L;
 
     final transient List<String> events = new CopyOnWriteArrayList<>();
+
+    /** What a commit or rollback waits for. */
+    transient volatile Mono<Void> gate = Mono.empty();
+
     private final transient SpringApp.Probe probe;
 
     ReactiveTransactions(SpringApp.Probe probe) {
@@ -112,7 +136,12 @@ class LockedReactiveTest {
 
     @Override
     protected Object doGetTransaction(TransactionSynchronizationManager manager) {
-      return new Object();
+      return manager.isActualTransactionActive();
+    }
+
+    @Override
+    protected boolean isExistingTransaction(Object it) {
+      return (Boolean) it;
     }
 
     @Override
@@ -124,13 +153,17 @@ class LockedReactiveTest {
     @Override
     protected Mono<Void> doCommit(
         TransactionSynchronizationManager manager, GenericReactiveTransaction status) {
-      return Mono.fromRunnable(() -> events.add("commit" + probe.state()));
+      return Mono.fromRunnable(() -> events.add("commit" + probe.state()))
+          .then(Mono.defer(() -> gate))
+          .then(Mono.fromRunnable(() -> events.add("ended" + probe.state())));
     }
 
     @Override
     protected Mono<Void> doRollback(
         TransactionSynchronizationManager manager, GenericReactiveTransaction status) {
-      return Mono.fromRunnable(() -> events.add("rollback" + probe.state()));
+      return Mono.fromRunnable(() -> events.add("rollback" + probe.state()))
+          .then(Mono.defer(() -> gate))
+          .then(Mono.fromRunnable(() -> events.add("ended" + probe.state())));
     }
   }
 
@@ -291,14 +324,14 @@ class LockedReactiveTest {
   void givenReactiveTransactions_whenCombined_thenTheLockIsHeldAtTheCommit() {
     ReactiveTransactions transactions = app.bean(ReactiveTransactions.class);
     assertThat(service.transactional().block(BOUND)).isEqualTo("run");
-    assertThat(transactions.events).containsExactly("begin held", "commit held");
+    assertThat(transactions.events).containsExactly("begin held", "commit held", "ended held");
     assertThat(app.isHeld(NAME)).isFalse();
     transactions.events.clear();
     Mono<String> body =
         service.mono(Mono.just("done")).doOnNext(value -> assertThat(app.isHeld(NAME)).isTrue());
     assertThat(body.as(TransactionalOperator.create(transactions)::transactional).block(BOUND))
         .isEqualTo("done");
-    assertThat(transactions.events).containsExactly("begin", "commit held");
+    assertThat(transactions.events).containsExactly("begin", "commit held", "ended held");
     assertThat(app.isHeld(NAME)).isFalse();
   }
 
@@ -318,6 +351,71 @@ class LockedReactiveTest {
                     }));
     Mono<String> call = body.as(TransactionalOperator.create(transactions)::transactional);
     assertThatThrownBy(() -> call.block(BOUND)).isInstanceOf(LeaseLostException.class);
-    assertThat(transactions.events).containsExactly("begin", "rollback");
+    assertThat(transactions.events).containsExactly("begin", "rollback", "ended");
+  }
+
+  private void assertHeldUntilTheTransactionHasEnded(
+      Supplier<Disposable> subscription, String event) {
+    ReactiveTransactions transactions = app.bean(ReactiveTransactions.class);
+    Sinks.Empty<Void> gate = Sinks.empty();
+    transactions.gate = gate.asMono();
+    Disposable running = subscription.get();
+    await().until(() -> app.isHeld(NAME) && transactions.events.contains("begin held"));
+    if (event.startsWith("commit")) {
+      await().until(() -> transactions.events.contains(event));
+    }
+    running.dispose();
+    await().until(() -> transactions.events.contains(event));
+    assertThat(app.other().lock(NAME).tryAcquire()).isEmpty();
+    gate.tryEmitEmpty();
+    await().until(() -> !app.isHeld(NAME));
+    assertThat(transactions.events).containsExactly("begin held", event, "ended held");
+    transactions.events.clear();
+  }
+
+  @Test
+  void givenSubscription_whenItIsCancelledDuringTheCommit_thenTheLockIsHeldUntilItIsDone() {
+    assertHeldUntilTheTransactionHasEnded(
+        () -> service.transactional(Mono.just("done")).subscribe(), "commit held");
+    assertHeldUntilTheTransactionHasEnded(
+        () -> service.transactional(Flux.just(1, 2)).subscribe(), "commit held");
+    assertHeldUntilTheTransactionHasEnded(
+        () -> service.untilReturn(Mono.just("done")).subscribe(), "commit held");
+  }
+
+  @Test
+  void givenSubscription_whenItIsCancelledBefore_thenTheLockIsHeldUntilItIsRolledBack() {
+    assertHeldUntilTheTransactionHasEnded(
+        () -> service.transactional(Mono.<String>never()).subscribe(), "rollback held");
+    assertHeldUntilTheTransactionHasEnded(
+        () -> service.transactional(Flux.<Integer>never()).subscribe(), "rollback held");
+  }
+
+  @Test
+  void givenCallersTransaction_whenTheLockIsForTheCall_thenItIsFreeBeforeTheCommit() {
+    ReactiveTransactions transactions = app.bean(ReactiveTransactions.class);
+    Mono<String> call =
+        service
+            .untilReturn(Mono.just("done"))
+            .as(TransactionalOperator.create(transactions)::transactional);
+    assertThat(call.block(BOUND)).isEqualTo("done");
+    assertThat(transactions.events).containsExactly("begin", "commit", "ended");
+  }
+
+  @Test
+  void givenCancellationThatRacesWithTheTransaction_whenRepeated_thenNoLockStaysHeld() {
+    for (int i = 0; i < 2_000; i++) {
+      Disposable running =
+          service
+              .transactional(i % 2 == 0 ? Mono.never() : Mono.just("done"))
+              .subscribeOn(Schedulers.parallel())
+              .subscribe();
+      for (int spin = 0; spin < i % 400 * 20; spin++) {
+        Thread.onSpinWait();
+      }
+      running.dispose();
+    }
+    assertThat(service.token().block(BOUND)).isPositive();
+    await().until(() -> !app.isHeld(NAME));
   }
 }

@@ -5,12 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.mortise.LockClient;
+import io.reactivex.rxjava3.core.Single;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import kotlin.coroutines.Continuation;
+import kotlin.sequences.Sequence;
+import kotlinx.coroutines.flow.Flow;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,6 +27,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 import org.springframework.core.PriorityOrdered;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** What cannot work stops the start of the context, with a remedy. */
 class LockedRefusalTest {
@@ -112,6 +120,51 @@ class LockedRefusalTest {
     }
 
     @Locked("a")
+    Supplier<String> supplier() {
+      return () -> "";
+    }
+
+    @Locked("a")
+    Flow<String> kotlinFlow() {
+      return new Flow<>() {};
+    }
+
+    @Locked("a")
+    Sequence<String> kotlinSequence() {
+      return new Sequence<>() {};
+    }
+
+    @Locked("a")
+    Single<String> single() {
+      return new Single<>() {};
+    }
+
+    @Locked("a")
+    Optional<Mono<String>> publisherInside() {
+      return Optional.empty();
+    }
+
+    @Locked("a")
+    Mono<List<? extends Flux<String>>> publisherDeepInside() {
+      return Mono.empty();
+    }
+
+    @Locked("a")
+    CompletableFuture<Stream<String>> streamInStage() {
+      return CompletableFuture.completedFuture(Stream.of());
+    }
+
+    @Locked("a")
+    CompletableFuture<?>[] stages() {
+      return new CompletableFuture<?>[0];
+    }
+
+    @Locked("a")
+    Map<String, Class<? extends Future<?>>> fine() {
+      return Map.of();
+    }
+
+    @Locked("a")
     Object suspends(String value, Continuation continuation) {
       return value;
     }
@@ -171,6 +224,14 @@ class LockedRefusalTest {
         "future | done after the return | CompletableFuture",
         "callable | done after the return | Return what is ready",
         "stream | done after the return | Return what is ready",
+        "supplier | done after the return | Return what is ready",
+        "kotlinFlow | no adapter | kotlinx-coroutines-reactor",
+        "kotlinSequence | done after the return | Return what is ready",
+        "single | no adapter | io.projectreactor:reactor-core",
+        "publisherInside | Optional holds a Mono | a Mono alone",
+        "publisherDeepInside | Mono holds a Flux | Return what is ready",
+        "streamInStage | CompletableFuture holds a Stream | Return what is ready",
+        "stages | CompletableFuture[] holds a CompletableFuture | Return what is ready",
         "suspends | suspend functions are not supported | Mono",
         "unknownClient | no bean of type LockClient with the name 'nobody' | Declare one",
       })
@@ -181,6 +242,11 @@ class LockedRefusalTest {
         .hasMessageContaining("@Locked on Methods." + method + "(")
         .hasMessageContaining(problem)
         .hasMessageContaining(remedy);
+  }
+
+  @Test
+  void givenTypeArgumentsThatDoNoWork_whenParsed_thenTheyAreNotRefused() {
+    assertThat(refusal("fine")).isNull();
   }
 
   static class TwoProblems {

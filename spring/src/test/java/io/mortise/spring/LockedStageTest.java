@@ -1,5 +1,6 @@
 package io.mortise.spring;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -14,6 +15,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,6 +41,12 @@ class LockedStageTest {
     CompletableFuture<String> future(CompletableFuture<String> until) {
       calls.incrementAndGet();
       return until.thenApply(value -> value + "!");
+    }
+
+    @Locked(value = "stage", waitFor = "forever")
+    CompletableFuture<String> waitsForever() {
+      calls.incrementAndGet();
+      return CompletableFuture.completedFuture("run");
     }
 
     @Locked({"stage", "second"})
@@ -183,6 +191,20 @@ class LockedStageTest {
       await().until(() -> !app.info("stage").orElseThrow().waiters().isEmpty());
       assertThat(result.cancel(true)).isTrue();
       await().until(() -> app.info("stage").orElseThrow().waiters().isEmpty());
+    }
+    assertThat(service.calls()).hasValue(0);
+    assertThat(app.isHeld("stage")).isFalse();
+  }
+
+  @Test
+  void givenWaitingCall_whenItsResultTimesOut_thenTheAttemptIsGivenUp() {
+    try (Lease busy = app.hold("stage")) {
+      assertThat(busy.isValid()).isTrue();
+      CompletableFuture<String> result = service.waitsForever();
+      await().until(() -> !app.info("stage").orElseThrow().waiters().isEmpty());
+      var unused = result.orTimeout(1, MILLISECONDS);
+      await().until(() -> app.info("stage").orElseThrow().waiters().isEmpty());
+      assertThatThrownBy(result::join).hasCauseInstanceOf(TimeoutException.class);
     }
     assertThat(service.calls()).hasValue(0);
     assertThat(app.isHeld("stage")).isFalse();

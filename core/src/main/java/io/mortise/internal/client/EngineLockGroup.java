@@ -102,14 +102,19 @@ final class EngineLockGroup implements LockGroup {
   }
 
   private Optional<GroupLease> all(long waitNanos) throws InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException("interrupted before waiting for the locks " + names());
+    }
     long deadline = client.now() + waitNanos;
     List<Lease> taken = new ArrayList<>();
     try {
       while (taken.size() < locks.size()) {
         boolean several = locks.size() - taken.size() > 1;
         if (several) {
-          long left = left(waitNanos, deadline);
-          tryRest(taken, tryLimit(left), (lock, tried) -> endTry(lock, tried, left));
+          tryRest(
+              taken,
+              tryLimit(left(waitNanos, deadline)),
+              (lock, tried) -> endTry(lock, tried, left(waitNanos, deadline)));
         }
         if (taken.size() < locks.size()
             && ((several && waitNanos == 0) || !await(taken, left(waitNanos, deadline)))) {

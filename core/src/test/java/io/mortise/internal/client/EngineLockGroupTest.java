@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.GroupLease;
 import io.mortise.Lease;
+import io.mortise.LockException;
 import io.mortise.LockGroup;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockInfo;
@@ -186,6 +187,28 @@ class EngineLockGroupTest {
       for (String name : TEN) {
         assertThat(other.lock(name).tryAcquire(LONG)).as(name).get().satisfies(Lease::close);
       }
+    }
+  }
+
+  @Test
+  void givenAnswersThatComeOneByOne_whenTheTimeIsOver_thenItIsOverForAll() throws Exception {
+    Answers never = (acquire, sink, session) -> {};
+    try (EngineClient client = TestClient.on(answering(never))) {
+      long began = System.nanoTime();
+      assertThatThrownBy(() -> client.allOf(TEN).acquireWithin(Duration.ofMillis(500)))
+          .isInstanceOf(LockException.class);
+      assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(4));
+    }
+  }
+
+  @Test
+  void givenInterruptedThread_whenItWantsAGroup_thenNoneIsHeld() throws Exception {
+    try (EngineClient client = TestClient.on(mem)) {
+      Thread.currentThread().interrupt();
+      assertThatThrownBy(() -> client.allOf("a", "b").acquire())
+          .isInstanceOf(InterruptedException.class);
+      assertThat(client.lock("b").tryAcquire()).get().satisfies(Lease::close);
+      assertThat(client.lock("a").tryAcquire()).get().satisfies(Lease::close);
     }
   }
 

@@ -9,6 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,9 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
  * thread is interrupted at once: a candidate that works in {@code onGranted} stops there, and
  * {@code onRevoked} follows. A candidate that gives leadership up, by {@code yield()} or {@link
  * #stop()}, is revoked <em>before</em> the lock is released, so that the next leader begins after
- * it. Then it waits in the queue again. An exception of {@code onGranted} gives leadership up, too.
+ * it. Then it waits in the queue again. Whatever {@code onGranted} throws, an {@code Error}
+ * included, gives leadership up, too, and is logged; so is what {@code onRevoked} throws. A
+ * candidate that catches the interrupt is revoked when it returns from {@code onGranted}.
  *
  * <p>{@code Context.isLeader()} is {@link Lease#isValid()}: false before the store can let another
  * lead. A process that is stopped right after it asked may still act once; {@link #lease()} has the
@@ -64,8 +67,8 @@ public final class MortiseLeaderInitiator
 
   private volatile @Nullable LeaderEventPublisher publisher;
 
-  /** Of the current term; null while another leads. */
-  private volatile @Nullable Term term;
+  /** Null while another leads. */
+  private final AtomicReference<@Nullable Term> term = new AtomicReference<>();
 
   private MortiseLeaderInitiator(DistributedLock lock, Candidate candidate) {
     this.lock = lock;
@@ -109,7 +112,8 @@ public final class MortiseLeaderInitiator
 
   /**
    * Gives leadership and the wait for it up. Blocks until the candidate was revoked and the lock is
-   * released, for ten seconds at most; then this ends by itself. It may be started again.
+   * released, for ten seconds at most: a candidate that stays in a callback for longer keeps the
+   * lock until it returns. It may be started again.
    */
   @Override
   public void stop() {
@@ -126,12 +130,24 @@ public final class MortiseLeaderInitiator
     }
   }
 
-  /** Whether it leads or waits for leadership. */
+  /** Whether it leads or waits for leadership: false also after the client was closed. */
   @Override
   public boolean isRunning() {
     guard.lock();
     try {
       return election != null;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** The client was closed: an election that was not stopped ends. */
+  private void givenUp(Election ending) {
+    guard.lock();
+    try {
+      if (election == ending) {
+        election = null;
+      }
     } finally {
       guard.unlock();
     }
@@ -144,13 +160,13 @@ public final class MortiseLeaderInitiator
 
   /** The current term's context, or one that does not lead. */
   public Context getContext() {
-    Term now = term;
+    Term now = term.get();
     return now == null ? new NoTerm() : now;
   }
 
   /** The lease of the current term; empty while this process does not lead. */
   public Optional<Lease> lease() {
-    Term now = term;
+    Term now = term.get();
     return now == null ? Optional.empty() : Optional.of(now.lease);
   }
 
@@ -163,6 +179,9 @@ public final class MortiseLeaderInitiator
   private final class Election implements Runnable {
     final Thread thread = new Thread(this, "mortise-leader-" + lock.name());
     private final CountDownLatch ended = new CountDownLatch(1);
+
+    /** The latest. */
+    private volatile @Nullable Term current;
 
     Election() {
       thread.setDaemon(true);
@@ -190,28 +209,41 @@ public final class MortiseLeaderInitiator
           pause();
         } catch (IllegalStateException e) {
           log.warn("Leadership '{}' is given up: {}", lock.name(), e.getMessage());
+          givenUp(this);
           return;
+        } catch (RuntimeException | Error e) {
+          log.error("Leadership '{}' failed, it is tried again.", lock.name(), e);
+          pause();
         }
       }
     }
 
     private void lead(Lease lease) throws InterruptedException {
       Term now = new Term(lease);
-      term = now;
+      term.set(now);
+      current = now;
+      // Told first, then looked: a stop in between sees the term, or is seen here.
+      if (ended.getCount() == 0) {
+        term.compareAndSet(now, null);
+        return;
+      }
       boolean failed = false;
       try {
+        // The interrupt may be caught by the candidate, and would not end the wait for the end.
+        lease.onLost(loss -> now.yield());
         lease.run(() -> serve(now));
       } catch (LeaseLostException e) {
         log.debug("Leadership '{}' ends: {}", lock.name(), e.getMessage());
       } catch (InterruptedException e) {
         log.debug("Leadership '{}' ends: interrupted.", lock.name());
-      } catch (RuntimeException e) {
+      } catch (Throwable e) {
+        // Errors and undeclared exceptions as well: they must not end the thread.
         failed = true;
         log.warn("The candidate '{}' failed as leader of '{}'.", candidate.getId(), lock.name(), e);
       } finally {
         // The interrupt has ended the candidate's work; its callback must not see it again.
         boolean unused = Thread.interrupted();
-        term = null;
+        term.compareAndSet(now, null);
         revoke(now);
       }
       if (failed) {
@@ -229,7 +261,7 @@ public final class MortiseLeaderInitiator
     private void revoke(Term now) {
       try {
         candidate.onRevoked(now);
-      } catch (RuntimeException e) {
+      } catch (Throwable e) {
         log.warn(
             "The candidate '{}' failed when revoked from '{}'.", candidate.getId(), lock.name(), e);
       }
@@ -241,7 +273,7 @@ public final class MortiseLeaderInitiator
       if (events != null) {
         try {
           event.accept(events);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
           log.warn("A listener for events of leadership '{}' failed.", lock.name(), e);
         }
       }
@@ -257,6 +289,10 @@ public final class MortiseLeaderInitiator
 
     void end() {
       ended.countDown();
+      Term now = current;
+      if (now != null) {
+        now.yield();
+      }
       thread.interrupt();
       if (thread == Thread.currentThread()) {
         return;
@@ -280,7 +316,7 @@ public final class MortiseLeaderInitiator
 
     @Override
     public boolean isLeader() {
-      return term == this && yielded.getCount() > 0 && lease.isValid();
+      return term.get() == this && yielded.getCount() > 0 && lease.isValid();
     }
 
     @Override

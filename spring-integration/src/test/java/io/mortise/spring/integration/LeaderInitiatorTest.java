@@ -8,6 +8,7 @@ import io.mortise.LockClient;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.LockAdmin;
 import io.mortise.testkit.server.TestStore;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -156,6 +157,91 @@ class LeaderInitiatorTest {
         };
     start(MortiseLeaderInitiator.over(one, failing));
     await().untilAsserted(() -> assertThat(failing.told).containsExactly("revoked", "granted"));
+  }
+
+  /** As much code does: catches the interrupt, and returns. */
+  private static final class InterruptCatcher extends RecordingCandidate {
+    InterruptCatcher() {
+      super("catcher");
+    }
+
+    @Override
+    public void onGranted(Context context) throws InterruptedException {
+      super.onGranted(context);
+      try {
+        new CountDownLatch(1).await();
+      } catch (InterruptedException e) {
+        told.add("interrupted");
+      }
+    }
+  }
+
+  @Test
+  void givenCandidateThatCatchesTheInterrupt_whenTheLeaseIsLost_thenItIsRevoked_andLeadsAgain() {
+    InterruptCatcher catcher = new InterruptCatcher();
+    start(MortiseLeaderInitiator.over(one, catcher));
+    await().until(() -> catcher.told.size() == 1);
+    evict();
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(catcher.told)
+                    .containsExactly("granted", "interrupted", "revoked", "granted"));
+  }
+
+  @Test
+  void givenCandidateThatCatchesTheInterrupt_whenStopped_thenItIsRevoked_andTheLockIsFree() {
+    InterruptCatcher catcher = new InterruptCatcher();
+    MortiseLeaderInitiator leading = start(MortiseLeaderInitiator.over(one, catcher));
+    await().until(() -> catcher.told.size() == 1);
+    leading.stop();
+    assertThat(catcher.told).containsExactly("granted", "interrupted", "revoked");
+    assertThat(two.lock(ROLE).tryAcquire()).isPresent();
+  }
+
+  @Test
+  void givenCandidateThatThrowsErrors_thenItIsRevoked_andStandsAgain() {
+    AtomicInteger calls = new AtomicInteger();
+    RecordingCandidate failing =
+        new RecordingCandidate("failing") {
+          @Override
+          public void onGranted(Context context) throws InterruptedException {
+            super.onGranted(context);
+            switch (calls.incrementAndGet()) {
+              case 1 -> throw new NoClassDefFoundError("of the candidate");
+              case 2 -> sneakyThrow(new IOException("of a candidate in Kotlin"));
+              default -> {}
+            }
+          }
+
+          @Override
+          public void onRevoked(Context context) {
+            super.onRevoked(context);
+            throw new NoClassDefFoundError("of the candidate, too");
+          }
+        };
+    MortiseLeaderInitiator leading = start(MortiseLeaderInitiator.over(one, failing));
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(failing.told)
+                    .containsExactly("granted", "revoked", "granted", "revoked", "granted"));
+    assertThat(leading.isRunning()).isTrue();
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <X extends Throwable> void sneakyThrow(Throwable thrown) throws X {
+    throw (X) thrown;
+  }
+
+  @Test
+  void givenClientThatIsClosed_thenTheInitiatorRunsNoMore() {
+    RecordingCandidate candidate = new RecordingCandidate("candidate");
+    MortiseLeaderInitiator leading = start(MortiseLeaderInitiator.over(one, candidate));
+    await().until(() -> candidate.told.size() == 1);
+    one.close();
+    await().until(() -> !leading.isRunning());
+    assertThat(candidate.told).containsExactly("granted", "revoked");
   }
 
   @Test
