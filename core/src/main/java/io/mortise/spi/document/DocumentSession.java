@@ -1,8 +1,8 @@
 package io.mortise.spi.document;
 
 import io.mortise.LockName;
-import io.mortise.internal.storekit.Refusals;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.storekit.Refusals;
 import io.mortise.internal.table.SessionDocument;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Renewal;
@@ -115,8 +115,7 @@ final class DocumentSession implements StoreSession {
         .exceptionally(failure -> new Renewal.Unknown(cause(failure)));
   }
 
-  private CompletionStage<Renewal> update(
-      long previous, long next, List<Long> seen, Duration ttl) {
+  private CompletionStage<Renewal> update(long previous, long next, List<Long> seen, Duration ttl) {
     return renewals.update(
         id(),
         found -> {

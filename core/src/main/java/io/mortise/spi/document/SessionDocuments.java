@@ -38,7 +38,8 @@ record SessionDocuments(DocumentUpdater updater) {
     return updater
         .documents()
         .read(key(id))
-        .thenApply(found -> Optional.ofNullable(DocumentCodec.decodeSession(key(id), found.text())));
+        .thenApply(
+            found -> Optional.ofNullable(DocumentCodec.decodeSession(key(id), found.text())));
   }
 
   /**

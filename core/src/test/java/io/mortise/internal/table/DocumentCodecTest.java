@@ -120,6 +120,8 @@ class DocumentCodecTest {
   }
 
   private void reread() {
-    session = Objects.requireNonNull(DocumentCodec.decodeSession("session/a", DocumentCodec.encode(session)));
+    session =
+        Objects.requireNonNull(
+            DocumentCodec.decodeSession("session/a", DocumentCodec.encode(session)));
   }
 }
