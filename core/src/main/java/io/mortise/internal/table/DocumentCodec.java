@@ -84,9 +84,14 @@ public final class DocumentCodec {
    * @throws StoreUnfitException if the text is of another format
    */
   public static @Nullable LockDocument decode(LockName name, @Nullable String text) {
-    if (text == null) {
-      return null;
+    try {
+      return text == null ? null : decodeLock(name, text);
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+      throw unreadable("lock/" + name.value(), e);
     }
+  }
+
+  private static LockDocument decodeLock(LockName name, String text) {
     String[] lines = text.split("\n", -1);
     Fields first = new Fields(lines[0]);
     check(LOCK, first.text());
@@ -114,11 +119,13 @@ public final class DocumentCodec {
       HoldEntry hold = hold(attempt, since, fields);
       lock.holders.put(attempt, hold);
       lock.used += hold.weight;
-    } else {
+    } else if (part.equals("wait")) {
       long ticket = fields.number();
       Request.Acquire request = waiting(lock, attempt, fields);
       lock.queue.put(ticket, new WaiterEntry(request, ticket, since));
       lock.tickets.put(attempt, ticket);
+    } else {
+      throw new IllegalArgumentException("Unknown part '" + part + "'.");
     }
   }
 
@@ -189,12 +196,18 @@ public final class DocumentCodec {
   /**
    * The reverse of {@link #encode(SessionDocument)}; null if there is no text.
    *
+   * @param key names the document in messages
    * @throws StoreUnfitException if the text is of another format
    */
-  public static @Nullable SessionDocument decodeSession(@Nullable String text) {
-    if (text == null) {
-      return null;
+  public static @Nullable SessionDocument decodeSession(String key, @Nullable String text) {
+    try {
+      return text == null ? null : decodeSession(text);
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+      throw unreadable(key, e);
     }
+  }
+
+  private static SessionDocument decodeSession(String text) {
     String[] lines = text.split("\n", -1);
     Fields fields = new Fields(lines[0]);
     check(SESSION, fields.text());
@@ -232,8 +245,10 @@ public final class DocumentCodec {
     } else if (kind.equals("ended")) {
       EndReason how = fields.end();
       return new SessionNotification.HoldEnded(fields.name(), attempt, how);
+    } else if (kind.equals("contended")) {
+      return new SessionNotification.Contended(fields.name(), attempt);
     }
-    return new SessionNotification.Contended(fields.name(), attempt);
+    throw new IllegalArgumentException("Unknown notification '" + kind + "'.");
   }
 
   private static void check(String expected, String found) {
@@ -242,6 +257,13 @@ public final class DocumentCodec {
           "A document in the store has the format '%s', which this version of Mortise cannot read. It reads '%s'. Use one version in all processes, or another namespace."
               .formatted(found, expected));
     }
+  }
+
+  private static StoreUnfitException unreadable(String key, RuntimeException cause) {
+    return new StoreUnfitException(
+        "Document '%s' in the store cannot be read. Another program or another version of Mortise has written it, or it was cut off. Use one version in all processes, or another namespace."
+            .formatted(key),
+        cause);
   }
 
   private static String line(Object... fields) {
@@ -274,7 +296,12 @@ public final class DocumentCodec {
     }
 
     boolean flag() {
-      return Boolean.parseBoolean(text());
+      String flag = text();
+      return switch (flag) {
+        case "true" -> true;
+        case "false" -> false;
+        default -> throw new IllegalArgumentException("Not a flag: '" + flag + "'.");
+      };
     }
 
     AttemptId attempt() {

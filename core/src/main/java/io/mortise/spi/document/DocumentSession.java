@@ -1,6 +1,7 @@
 package io.mortise.spi.document;
 
 import io.mortise.LockName;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.internal.table.SessionDocument;
 import io.mortise.spi.Capability;
@@ -72,8 +73,8 @@ final class DocumentSession implements StoreSession {
   }
 
   private void send(Request request, Consumer<Reply> sink, CompletableFuture<Boolean> answered) {
-    store
-        .step(request.name(), (table, now) -> table.apply(request, now))
+    CompletionStages.start(
+            () -> store.step(request.name(), (table, now) -> table.apply(request, now)))
         .handle((reply, failure) -> failure == null ? reply : failed(request, failure))
         .thenAccept(
             reply -> {
@@ -106,26 +107,41 @@ final class DocumentSession implements StoreSession {
     if (closed) {
       return CompletableFuture.completedFuture(Refusals.SESSION_CLOSED);
     }
-    watch();
-    return renewals
-        .<Renewal>update(
-            id(),
-            found -> {
-              long now = store.micros();
-              if (found == null && previous != 0) {
-                return SessionDocuments.unchanged(Refusals.SESSION_EXPIRED);
-              }
-              SessionDocument session =
-                  found == null ? new SessionDocument(spec.client(), ttl, now) : found;
-              Renewal renewal = session.renew(previous, next, seen, ttl, now);
-              return SessionDocuments.changed(session, renewal instanceof Renewal.Renewed, renewal);
+    return CompletionStages.start(
+            () -> {
+              watch();
+              return update(previous, next, seen, ttl);
             })
         .exceptionally(failure -> new Renewal.Unknown(cause(failure)));
   }
 
+  private CompletionStage<Renewal> update(long previous, long next, List<Long> seen, Duration ttl) {
+    return renewals.update(
+        id(),
+        found -> {
+          long now = store.micros();
+          if (found == null && previous != 0) {
+            return SessionDocuments.unchanged(Refusals.SESSION_EXPIRED);
+          }
+          SessionDocument session =
+              found == null ? new SessionDocument(spec.client(), ttl, now) : found;
+          Renewal renewal = session.renew(previous, next, seen, ttl, now);
+          return SessionDocuments.changed(session, renewal instanceof Renewal.Renewed, renewal);
+        });
+  }
+
   private void watch() {
     if (store.profile().can(Capability.PUSH) && watched.compareAndSet(false, true)) {
-      endWatch = renewals.watch(id(), this::push);
+      try {
+        endWatch = renewals.watch(id(), this::push);
+      } catch (RuntimeException | Error e) {
+        watched.set(false);
+        throw e;
+      }
+      if (closed) {
+        // A close meanwhile may have found no watch to end. Ending one twice does no harm.
+        endWatch.run();
+      }
     }
   }
 
@@ -152,15 +168,17 @@ final class DocumentSession implements StoreSession {
   @Override
   public CompletionStage<Void> close() {
     closed = true;
-    endWatch.run();
-    return renewals
-        .change(
-            id(),
-            session -> {
-              boolean open = !session.hasEnded();
-              session.end();
-              return open;
+    return CompletionStages.start(
+            () -> {
+              endWatch.run();
+              return renewals.change(id(), DocumentSession::end);
             })
         .handle((done, failure) -> null);
+  }
+
+  private static boolean end(SessionDocument session) {
+    boolean open = !session.hasEnded();
+    session.end();
+    return open;
   }
 }

@@ -59,9 +59,25 @@ import java.util.function.Function;
 public final class DocumentStore implements LockStore {
   /** What each such store can do, without {@link Capability#PUSH}, which needs watches. */
   public static final Set<Capability> CAPABILITIES =
-      Set.copyOf(EnumSet.complementOf(EnumSet.of(Capability.PUSH, Capability.SKIPS_DISCONNECTED)));
+      Set.of(
+          Capability.SESSION,
+          Capability.QUEUE,
+          Capability.SHARED,
+          Capability.PERMITS,
+          Capability.AT_MOST,
+          Capability.AT_LEAST,
+          Capability.TOKEN,
+          Capability.TOKEN_FLOOR,
+          Capability.DOWNGRADE,
+          Capability.EVICT,
+          Capability.VARIABLE_TTL,
+          Capability.PROOF,
+          Capability.RECORD);
 
   private static final String LOCKS = "lock/";
+
+  /** So many locks of a page are read at a time, lest a page of 1,000 floods the server. */
+  private static final int READ_TOGETHER = 16;
 
   private final StoreProfile profile;
   private final VersionedDocuments documents;
@@ -239,6 +255,16 @@ public final class DocumentStore implements LockStore {
 
   private CompletionStage<List<LockView>> views(List<String> keys, LockQuery query) {
     CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(new ArrayList<>());
+    for (int from = 0; from < keys.size(); from += READ_TOGETHER) {
+      List<String> chunk = keys.subList(from, Math.min(from + READ_TOGETHER, keys.size()));
+      views = views.thenCompose(page -> addViews(page, chunk, query));
+    }
+    return views;
+  }
+
+  private CompletionStage<List<LockView>> addViews(
+      List<LockView> before, List<String> keys, LockQuery query) {
+    CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(before);
     for (String key : keys) {
       views =
           views.thenCombine(

@@ -38,7 +38,8 @@ record SessionDocuments(DocumentUpdater updater) {
     return updater
         .documents()
         .read(key(id))
-        .thenApply(found -> Optional.ofNullable(DocumentCodec.decodeSession(found.text())));
+        .thenApply(
+            found -> Optional.ofNullable(DocumentCodec.decodeSession(key(id), found.text())));
   }
 
   /**
@@ -95,7 +96,7 @@ record SessionDocuments(DocumentUpdater updater) {
         key(id),
         found ->
             CompletableFuture.completedFuture(
-                step.take(DocumentCodec.decodeSession(found.text()))));
+                step.take(DocumentCodec.decodeSession(key(id), found.text()))));
   }
 
   /**

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Documents, each with a version: all that a {@link DocumentStore} needs of a server. Reading one
  * and replacing one whose version is still that which was read are atomic; nothing else is.
  *
- * <p>Keys are {@code session/} and a session's id, or {@code lock/} and a lock's name: up to 512
+ * <p>Keys are {@code session/} and a session's id, or {@code lock/} and a lock's name: up to 517
  * bytes of any UTF-8 without control characters. Texts have control characters: tabs and line
  * feeds.
  *
@@ -59,7 +59,7 @@ public interface VersionedDocuments {
    * Calls {@code changed}, on any thread, soon after the document was written, by whatever process;
    * may leave some out. Called only for a store with {@link io.mortise.spi.Capability#PUSH}.
    *
-   * @return ends the watch
+   * @return ends the watch; may be run more than once
    */
   default Runnable watch(String key, Runnable changed) {
     return () -> {};

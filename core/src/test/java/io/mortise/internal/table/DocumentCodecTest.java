@@ -80,7 +80,7 @@ class DocumentCodecTest {
 
   @Test
   void givenTextOfAnotherFormat_thenItIsRefused() {
-    assertThatThrownBy(() -> DocumentCodec.decodeSession("session2\t1"))
+    assertThatThrownBy(() -> DocumentCodec.decodeSession("session/a", "session2\t1"))
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("'session2'");
     assertThatThrownBy(() -> DocumentCodec.decode(LockName.of("a"), "{}"))
@@ -88,11 +88,40 @@ class DocumentCodecTest {
         .hasMessageContaining("'{}'");
   }
 
+  @Test
+  void givenTextThatIsCutOffOrHasUnknownParts_thenItIsRefusedByItsKey() {
+    String attempt = new AttemptId(ID, 1).encoded();
+    for (String text :
+        List.of(
+            "lock1",
+            "lock1\t1\t2\tx\t4\t5",
+            "lock1\t1\t2\t3\t4\t5\n",
+            "lock1\t1\t2\t3\t4\t5\nhold\t" + attempt + "\t1",
+            "lock1\t1\t2\t3\t4\t5\nother\t" + attempt + "\t1\t1\t1\t1\t0\t-\t-\ta")) {
+      assertThatThrownBy(() -> DocumentCodec.decode(LockName.of("a"), text))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("'lock/a'");
+    }
+    String head = "session1\t1\t2\tfalse\t4\thost 1 name\n";
+    for (String text :
+        List.of(
+            "session1\t1",
+            "session1\t1\t2\tno\t4\thost 1 name",
+            head + "other\t1\t" + attempt + "\tname",
+            head + "contended\t1\t" + attempt.substring(1) + "\tname")) {
+      assertThatThrownBy(() -> DocumentCodec.decodeSession("session/a", text))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("'session/a'");
+    }
+  }
+
   private Renewal.Renewed renewed(long previous, long next, List<Long> seen) {
     return (Renewal.Renewed) session.renew(previous, next, seen, TTL, NOW);
   }
 
   private void reread() {
-    session = Objects.requireNonNull(DocumentCodec.decodeSession(DocumentCodec.encode(session)));
+    session =
+        Objects.requireNonNull(
+            DocumentCodec.decodeSession("session/a", DocumentCodec.encode(session)));
   }
 }

@@ -3,8 +3,10 @@ package io.mortise.simulation.toy;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.document.VersionedDocuments;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -20,10 +22,15 @@ final class ContendedDocuments implements VersionedDocuments {
   private final Predicate<String> changesBefore;
   private final Function<String, Loss> losses;
 
+  /** Writes that failed for their caller and are still in flight. */
+  private final Queue<Runnable> late = new ConcurrentLinkedQueue<>();
+
   /** What becomes of a write. */
   enum Loss {
     NOTHING,
     REQUEST,
+    /** Made only by {@link #landLateWrites}. */
+    LATE,
     ANSWER
   }
 
@@ -44,6 +51,13 @@ final class ContendedDocuments implements VersionedDocuments {
     this.losses = losses;
   }
 
+  /** Makes the late writes. */
+  void landLateWrites() {
+    for (Runnable write = late.poll(); write != null; write = late.poll()) {
+      write.run();
+    }
+  }
+
   @Override
   public CompletionStage<VersionedText> read(String key) {
     return documents.read(key).thenApplyAsync(found -> found, threads);
@@ -56,8 +70,11 @@ final class ContendedDocuments implements VersionedDocuments {
       documents.compareAndSet(key, found, found.text());
     }
     Loss loss = losses.apply(key);
+    if (loss == Loss.LATE) {
+      late.add(() -> documents.compareAndSet(key, found, text));
+    }
     CompletionStage<Boolean> writing =
-        loss == Loss.REQUEST
+        loss == Loss.REQUEST || loss == Loss.LATE
             ? CompletableFuture.completedFuture(true)
             : documents.compareAndSet(key, found, text);
     return writing.thenComposeAsync(

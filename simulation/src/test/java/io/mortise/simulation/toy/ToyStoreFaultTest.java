@@ -25,6 +25,7 @@ import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.SessionDriver;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -33,6 +34,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
@@ -115,6 +117,54 @@ class ToyStoreFaultTest {
         .flatMap(lock -> lock.holders().stream())
         .map(holder -> holder.attempt())
         .toList();
+  }
+
+  @Test
+  void givenAcquireThatLandsAfterItsAbandon_whenAbandonedAgain_thenTheLockIsFree() {
+    AtomicInteger losing = new AtomicInteger();
+    ContendedDocuments documents =
+        new ContendedDocuments(
+            server,
+            threads,
+            key -> false,
+            key -> losing.getAndSet(0) == 1 ? Loss.LATE : Loss.NOTHING);
+    LockStore store = ToyStore.open(documents);
+    SessionDriver a = SessionDriver.open(store, TTL, "a");
+    SessionDriver b = SessionDriver.open(store, TTL, "b");
+    AttemptId late = a.attempt();
+    losing.set(1);
+    assertThat(a.ask(acquire(LOCK, late))).isInstanceOf(Reply.Failed.class);
+    assertThat(a.ask(new Request.Abandon(LOCK, late))).isInstanceOf(Reply.Ended.class);
+    documents.landLateWrites();
+    assertThat(view(store, LOCK)).containsExactly(late);
+    assertThat(a.ask(new Request.Abandon(LOCK, late))).isInstanceOf(Reply.Ended.class);
+    granted(b.acquire(LOCK, b.attempt(), EX));
+  }
+
+  @Test
+  void givenDocumentsThatThrow_thenEachRequestIsAnswered() {
+    AtomicInteger throwing = new AtomicInteger();
+    VersionedDocuments documents =
+        (VersionedDocuments)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {VersionedDocuments.class},
+                (proxy, method, arguments) -> {
+                  if (throwing.get() == 1) {
+                    throw new RejectedExecutionException("closed");
+                  }
+                  return method.invoke(server, arguments);
+                });
+    SessionDriver a = SessionDriver.open(ToyStore.open(documents), TTL, "a");
+    throwing.set(1);
+    for (int i = 0; i < 2; i++) {
+      assertThat(a.acquire(LOCK, a.attempt(), EX)).isInstanceOf(Reply.Failed.class);
+    }
+    assertThat(a.renew()).isInstanceOf(Renewal.Unknown.class);
+    throwing.set(0);
+    granted(a.acquire(LOCK, a.attempt(), EX));
+    throwing.set(1);
+    a.close();
   }
 
   @Test
