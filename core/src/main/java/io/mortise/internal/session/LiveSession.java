@@ -195,7 +195,7 @@ public final class LiveSession implements Validity {
   }
 
   /** The time by which its validity counts. */
-  public long now() {
+  long now() {
     return env.now();
   }
 

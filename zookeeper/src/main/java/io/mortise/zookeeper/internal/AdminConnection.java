@@ -245,7 +245,7 @@ public final class AdminConnection {
    * @throws StoreUnavailableException if the servers cannot be reached in time
    * @throws StoreUnfitException if they refuse
    */
-  public SessionLimits limits(Duration given) {
+  SessionLimits limits(Duration given) {
     if (!zooKeeperConnector.isOwn()) {
       Duration longest = Duration.ofMillis(client().getSessionTimeout());
       return new SessionLimits(given.isZero() ? DEFAULT_TICK : given, longest, false);

@@ -13,7 +13,7 @@ public final class DelayedTaskScheduler {
   private final ScheduledThreadPoolExecutor executor;
 
   /** Its thread bears that name. */
-  public DelayedTaskScheduler(String name) {
+  DelayedTaskScheduler(String name) {
     executor =
         new ScheduledThreadPoolExecutor(
             1,
@@ -47,7 +47,7 @@ public final class DelayedTaskScheduler {
   }
 
   /** What was to run later does not. */
-  public void close() {
+  void close() {
     executor.shutdownNow();
   }
 }

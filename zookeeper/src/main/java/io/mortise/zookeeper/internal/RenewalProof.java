@@ -13,7 +13,7 @@ import java.util.function.Consumer;
  * nothing. Where a tick takes a large part of the TTL, renewals before help, and the session has to
  * live for longer. Never more than four requests. Guarded by its session.
  */
-public final class RenewalProof {
+final class RenewalProof {
   /** How many ticks a TTL needs to have renewals prove themselves ({@code RenewalModel}). */
   private static final int PROMPT_TICKS = 4;
 
@@ -32,7 +32,7 @@ public final class RenewalProof {
    *
    * @param relay in how long the leader surely pings its followers: a tick
    */
-  public RenewalProof(
+  RenewalProof(
       OutboxLock guard,
       DelayedTaskScheduler delayedTaskScheduler,
       Ticker ticker,
@@ -47,12 +47,12 @@ public final class RenewalProof {
   }
 
   /** In nanoseconds. */
-  public long relay() {
+  long relay() {
     return leaderContactTracker.relay();
   }
 
   /** What the server is asked to grant. */
-  public int wantedMillis() {
+  int wantedMillis() {
     return millis(wanted);
   }
 
@@ -87,7 +87,7 @@ public final class RenewalProof {
   }
 
   /** The ZooKeeper session began after that moment. */
-  public void sessionStarted(long sentAt) {
+  void sessionStarted(long sentAt) {
     leaderContactTracker.heard(sentAt);
   }
 
@@ -96,7 +96,7 @@ public final class RenewalProof {
    *
    * @param then told, under the guard, whether the session surely lives for a TTL from then
    */
-  public void confirm(
+  void confirm(
       ZooKeeperConnection zooKeeperConnection,
       long sentAt,
       long connection,

@@ -70,7 +70,7 @@ public final class StoreResources implements Executor {
   }
 
   /** The store, as messages name it. */
-  public String display() {
+  String display() {
     return display;
   }
 

@@ -35,7 +35,7 @@ public final class ZooKeeperConnection implements Watcher {
   private volatile long connection;
 
   /** What is known of the connection. */
-  public enum ConnectionStatus {
+  enum ConnectionStatus {
     DOWN,
     UP,
     /** Its ZooKeeper session has ended, or was refused; final. */
@@ -112,7 +112,7 @@ public final class ZooKeeperConnection implements Watcher {
   }
 
   /** What is known of the connection. */
-  public ConnectionStatus link() {
+  ConnectionStatus link() {
     return connectionStatus;
   }
 
@@ -122,7 +122,7 @@ public final class ZooKeeperConnection implements Watcher {
   }
 
   /** The number of the present or last connection. */
-  public long connectionNumber() {
+  long connectionNumber() {
     return connection;
   }
 
@@ -178,7 +178,7 @@ public final class ZooKeeperConnection implements Watcher {
    * Closes it if it is ours, and with it all its ephemeral nodes: blocks until the server knows.
    * One that was handed in is no longer listened to.
    */
-  public void close() {
+  void close() {
     connectionStatus = ConnectionStatus.OVER;
     if (own) {
       try {

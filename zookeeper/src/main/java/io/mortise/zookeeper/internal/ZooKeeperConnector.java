@@ -46,7 +46,7 @@ public final class ZooKeeperConnector {
   }
 
   /** A connection, or the beginning of one. May block where clients are handed in. */
-  public ZooKeeperConnection connect(
+  ZooKeeperConnection connect(
       int sessionMillis, ZooKeeperConnection.ConnectionListener connectionListener) {
     if (closed) {
       throw new StoreUnavailableException("The store is closed.");
@@ -65,7 +65,7 @@ public final class ZooKeeperConnector {
   }
 
   /** No more connections. */
-  public void close() {
+  void close() {
     closed = true;
   }
 }
