@@ -61,8 +61,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
   @Override
   public long token() {
     requireTokens();
-    // At the deadline, not when the loss has been noticed: nobody may take it for a current one.
-    if (isLost() || (open && validity.isOver())) {
+    if (isLost()) {
       throw loss();
     }
     return token;
