@@ -103,9 +103,8 @@ final class NodeWriter {
   void removeForHandoff(String path, boolean marked, Consumer<Code> then) {
     NodeOperation.Delete nodeOperation = new NodeOperation.Delete(path, marked, then);
     if (!over && handOffs < HAND_OFFS) {
-      // The waiter behind it should not wait for other requests of this process, nor for company.
-      // It
-      // may go before all that, for it takes nothing from anybody.
+      // The waiter behind it should not wait for other requests of this process. It may go before
+      // all of them, for it takes nothing from anybody.
       handOffs++;
       single(nodeOperation, 0, () -> handOffs--);
     } else {

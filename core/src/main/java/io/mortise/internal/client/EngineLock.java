@@ -90,7 +90,7 @@ final class EngineLock implements DistributedLock {
     return waiter;
   }
 
-  /** Waits for the answer to a try, however long that takes, and whoever interrupts. */
+  /** Waits for the answer to a try, however long that takes. An interrupt does not end it. */
   Optional<Lease> endTry(Waiter waiter) {
     help(waiter, ENDLESS);
     boolean interrupted = false;
@@ -157,7 +157,7 @@ final class EngineLock implements DistributedLock {
       throw new InterruptedException("interrupted before waiting for lock '" + name + "'");
     }
     Waiter waiter = waiter(waitNanos == 0, waitNanos == ENDLESS, null);
-    // Who does not wait at all waits for the answer.
+    // A caller with no time to wait for the lock waits for the answer.
     boolean bounded = waitNanos != ENDLESS && waitNanos != 0;
     long arrivedAt = waitNanos == ENDLESS ? 0 : engine.env().now();
     waiter.arrive(arrivedAt);

@@ -274,7 +274,7 @@ final class EngineLockGroup implements LockGroup {
           this::awaited);
     }
 
-    /** The answers arrive together; what was asked for is given up if nobody wants it any more. */
+    /** Takes the answers together. A group that was cancelled cancels its requests. */
     private void send(
         List<CompletableFuture<Lease>> sent, Consumer<List<CompletableFuture<Lease>>> answered) {
       current = sent;
