@@ -57,7 +57,7 @@ final class HiddenMembers {
               })
           .should(beAsClosedAsTheyCanBe())
           .because(
-              "whoever reads a public member looks for its users everywhere; leave out 'public', and"
+              "readers look for the users of a public member everywhere; leave out 'public', and"
                   + " move a test that needs the member to its package");
 
   private HiddenMembers() {}

@@ -2,7 +2,7 @@ package io.mortise.internal.runtime;
 
 import java.util.concurrent.CompletionException;
 
-/** What is told of a failure of a store, in messages and in the log. */
+/** The text of a store's failure, in messages and in the log. */
 public final class FailureText {
   private FailureText() {}
 

@@ -201,8 +201,8 @@ final class Contender {
   }
 
   /**
-   * A lock that only it wants, held until it is lost: then its process could not renew, and whoever
-   * waited in it has lost its place in a queue, which nothing else in the history would tell.
+   * A lock that only it wants, held until it is lost: then its process could not renew, and its
+   * waiters have lost their places in queues, which nothing else in the history would tell.
    */
   void keepHolding(BooleanSupplier goOn) throws InterruptedException {
     String lock = HistoryChecker.OWN + worker;
