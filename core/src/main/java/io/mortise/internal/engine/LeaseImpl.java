@@ -61,7 +61,8 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
   @Override
   public long token() {
     requireTokens();
-    if (isLost()) {
+    // At the deadline, not when the loss has been noticed: nobody may take it for a current one.
+    if (isLost() || (open && validity.isOver())) {
       throw loss();
     }
     return token;

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class LateReplyTest {
   private static final Duration AT_MOST = Duration.ofMillis(300);
+  private static final Duration SHORT = Duration.ofMillis(20);
   private static final Duration TOO_LATE = Duration.ofMillis(400);
 
   private final AtomicInteger acquires = new AtomicInteger();
@@ -92,6 +93,21 @@ class LateReplyTest {
                       }))
           .isInstanceOf(LeaseLostException.class);
       assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    }
+  }
+
+  @Test
+  void givenDeadlineThatHasPassed_whenNobodyHasNoticedYet_thenThereIsNoToken() throws Exception {
+    try (EngineClient client = TestClient.on(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM))) {
+      for (int i = 0; i < 5; i++) {
+        Lease lease = client.lock("token", LockOptions.DEFAULTS.withAtMost(SHORT)).acquire();
+        while (lease.isValid()) {
+          Thread.onSpinWait();
+        }
+        assertThatThrownBy(lease::token).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(lease::fencingToken).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+      }
     }
   }
 }
