@@ -1,6 +1,5 @@
 package io.mortise;
 
-import io.mortise.event.LockListener.LeaseEnd;
 import java.util.Objects;
 
 /**

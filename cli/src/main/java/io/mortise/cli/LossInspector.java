@@ -3,7 +3,7 @@ package io.mortise.cli;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import org.jspecify.annotations.Nullable;
 
 /**

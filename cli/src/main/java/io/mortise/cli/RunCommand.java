@@ -14,7 +14,7 @@ import io.mortise.cli.child.ChildProcess;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.child.Signals;
 import io.mortise.cli.output.OutputSanitizer;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
 import java.io.IOException;

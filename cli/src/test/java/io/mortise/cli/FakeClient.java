@@ -21,7 +21,7 @@ import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import io.mortise.function.CheckedConsumer;
 import io.mortise.function.CheckedSupplier;
 import java.time.Duration;

@@ -10,7 +10,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import io.mortise.event.LockListener.AcquireOutcome;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import io.mortise.event.LockListener.RenewalResult;
 import io.mortise.testkit.BoundedWait;
 import java.io.IOException;

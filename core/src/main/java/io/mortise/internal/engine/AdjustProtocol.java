@@ -5,7 +5,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.Terms;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;

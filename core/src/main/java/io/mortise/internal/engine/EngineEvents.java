@@ -4,7 +4,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.event.LockListener;
 import io.mortise.event.LockListener.AcquireOutcome;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import io.mortise.internal.event.AcquireTrace;
 import io.mortise.internal.event.EventPublisher;
 import io.mortise.internal.event.LeaseTrace;

@@ -7,7 +7,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.LockParticipant;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.client.TestClient;
 import io.mortise.internal.liveness.ForwardingSession;

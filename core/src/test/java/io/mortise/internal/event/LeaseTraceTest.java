@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.event.LockListener;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

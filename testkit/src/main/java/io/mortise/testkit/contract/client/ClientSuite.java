@@ -10,7 +10,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;

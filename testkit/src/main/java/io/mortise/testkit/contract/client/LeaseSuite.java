@@ -13,7 +13,7 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockState;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockView;
 import io.mortise.testkit.BoundedWait;

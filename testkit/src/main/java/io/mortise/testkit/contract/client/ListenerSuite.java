@@ -16,7 +16,7 @@ import io.mortise.event.LockListener.AcquireEnded;
 import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.event.LockListener.AcquireQueued;
 import io.mortise.event.LockListener.AcquireStarted;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import io.mortise.event.LockListener.LeaseEnded;
 import io.mortise.event.LockListener.RenewalResult;
 import io.mortise.event.LockListener.SessionChanged;

@@ -10,7 +10,7 @@ import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.testkit.RecordingConsumer;
 import io.mortise.testkit.StoreUnderTest;

@@ -7,7 +7,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RecordingConsumer;
