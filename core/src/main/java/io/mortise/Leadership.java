@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  *
  * <p>Leadership is as safe as a lock is: a leader that stood still for longer than its session's
  * TTL may still act for a moment beside its successor. Only a resource that compares {@link
- * Lead#token()} is safe from that.
+ * Term#token()} is safe from that.
  */
 public interface Leadership extends AutoCloseable {
   /** The name that is led, which is the lock's. */
@@ -26,7 +26,7 @@ public interface Leadership extends AutoCloseable {
   State state();
 
   /**
-   * Whether this candidate leads, as {@link Lead#isLeading()} of its present term: one clock
+   * Whether this candidate leads, as {@link Term#isLeading()} of its present term: one clock
    * reading, no I/O. What is checked can end right after the check.
    */
   boolean isLeader();
@@ -105,7 +105,7 @@ public interface Leadership extends AutoCloseable {
    * A term of a leader: what its task gets. Stays what it is when the term is over: a later term
    * has an object of its own. Thread-safe; nothing here blocks.
    */
-  interface Lead {
+  interface Term {
     /** The name that is led. */
     String name();
 

@@ -65,7 +65,7 @@ public interface LockClient extends AutoCloseable {
    * LeaderOptions, CheckedConsumer)}.
    */
   default Leadership leader(
-      String name, CheckedConsumer<? super Leadership.Lead, ? extends Exception> task) {
+      String name, CheckedConsumer<? super Leadership.Term, ? extends Exception> task) {
     return leader(name, LeaderOptions.DEFAULTS, task);
   }
 
@@ -75,7 +75,7 @@ public interface LockClient extends AutoCloseable {
    *
    * <p>The task runs on a daemon thread of its own, until it returns. It is interrupted there if
    * the leadership is lost, or is to be given up; it must then return soon, and a loop of its own
-   * asks {@link Leadership.Lead#isLeading()}. The lock is released after the task has ended, never
+   * asks {@link Leadership.Term#isLeading()}. The lock is released after the task has ended, never
    * before; another candidate follows at once, or, after a crash, when the TTL is over.
    *
    * <p>After a loss the candidate queues again at once. A task that returns or throws gives the
@@ -88,7 +88,7 @@ public interface LockClient extends AutoCloseable {
   Leadership leader(
       String name,
       LeaderOptions options,
-      CheckedConsumer<? super Leadership.Lead, ? extends Exception> task);
+      CheckedConsumer<? super Leadership.Term, ? extends Exception> task);
 
   /** Looks at the locks of the store, and ends what others hold. Does not block by itself. */
   LockAdmin admin();

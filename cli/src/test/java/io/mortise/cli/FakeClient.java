@@ -74,7 +74,7 @@ final class FakeClient implements LockClient {
   public Leadership leader(
       String name,
       LeaderOptions options,
-      CheckedConsumer<? super Leadership.Lead, ? extends Exception> task) {
+      CheckedConsumer<? super Leadership.Term, ? extends Exception> task) {
     throw new UnsupportedOperationException();
   }
 

@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.mortise.LeaderOptions;
 import io.mortise.Leadership;
 import io.mortise.Leadership.Change;
-import io.mortise.Leadership.Lead;
+import io.mortise.Leadership.Term;
 import io.mortise.Leadership.State;
 import io.mortise.Lease;
 import io.mortise.LockClient;
@@ -35,11 +35,11 @@ class LeaderCandidateTest {
   /** More than the TTL of the test locks. */
   private static final Duration TTL = Duration.ofSeconds(16);
 
-  private final List<Lead> terms = new CopyOnWriteArrayList<>();
+  private final List<Term> terms = new CopyOnWriteArrayList<>();
   private final AtomicInteger ended = new AtomicInteger();
 
-  private void untilInterrupted(Lead lead) throws InterruptedException {
-    terms.add(lead);
+  private void untilInterrupted(Term term) throws InterruptedException {
+    terms.add(term);
     try {
       new CountDownLatch(1).await();
     } finally {
@@ -58,7 +58,7 @@ class LeaderCandidateTest {
     test.advance(Duration.ofDays(1));
     assertThat(leader.isLeader()).isTrue();
     assertThat(leader.state()).isEqualTo(State.LEADING);
-    assertThat(terms).singleElement().extracting(Lead::isLeading).isEqualTo(true);
+    assertThat(terms).singleElement().extracting(Term::isLeading).isEqualTo(true);
     assertThat(leader.current().orElseThrow().token()).isEqualTo(terms.get(0).token());
     leader.close();
     assertThat(ended).hasValue(1);
@@ -70,13 +70,13 @@ class LeaderCandidateTest {
     LockClient dying = test.client("dying");
     Leadership first = dying.leader(NAME, this::untilInterrupted);
     until(() -> terms.size() == 1);
-    List<Lead> next = new CopyOnWriteArrayList<>();
+    List<Term> next = new CopyOnWriteArrayList<>();
     Leadership second =
         test.client("next")
             .leader(
                 NAME,
-                lead -> {
-                  next.add(lead);
+                term -> {
+                  next.add(term);
                   new CountDownLatch(1).await();
                 });
     assertThat(test.waiters(NAME)).isOne();
@@ -129,8 +129,8 @@ class LeaderCandidateTest {
         test.client("a")
             .leader(
                 NAME,
-                lead -> {
-                  terms.add(lead);
+                term -> {
+                  terms.add(term);
                   most.accumulateAndGet(running.incrementAndGet(), Math::max);
                   boolean waiting = true;
                   while (waiting) {
@@ -167,7 +167,7 @@ class LeaderCandidateTest {
         test.client("a")
             .leader(
                 NAME,
-                lead -> {
+                term -> {
                   throw new IllegalStateException("run " + runs.incrementAndGet());
                 });
     until(() -> runs.get() == 1 && leader.state() == State.CANDIDATE);
@@ -192,8 +192,8 @@ class LeaderCandidateTest {
         test.client("a")
             .leader(
                 NAME,
-                lead -> {
-                  terms.add(lead);
+                term -> {
+                  terms.add(term);
                   throw new AssertionError("on purpose");
                 });
     until(() -> leader.lastFailure().isPresent() && leader.state() == State.CANDIDATE);
@@ -271,13 +271,13 @@ class LeaderCandidateTest {
         test.client("a")
             .leader(
                 NAME,
-                lead -> {
+                term -> {
                   self.join().close();
-                  terms.add(lead);
+                  terms.add(term);
                 });
     self.complete(leader);
     until(() -> leader.state() == State.CLOSED);
-    assertThat(terms).singleElement().extracting(Lead::isLeading).isEqualTo(false);
+    assertThat(terms).singleElement().extracting(Term::isLeading).isEqualTo(false);
     test.holdElsewhere(NAME).close();
   }
 
@@ -288,9 +288,9 @@ class LeaderCandidateTest {
     Leadership leader =
         client.leader(
             NAME,
-            lead -> {
+            term -> {
               client.close();
-              done.complete(lead.isValid());
+              done.complete(term.isValid());
             });
     assertThat(done.get(20, TimeUnit.SECONDS)).isFalse();
     until(() -> leader.state() == State.CLOSED);

@@ -263,7 +263,7 @@ public final class EngineClient implements LockClient {
   public Leadership leader(
       String name,
       LeaderOptions options,
-      CheckedConsumer<? super Leadership.Lead, ? extends Exception> task) {
+      CheckedConsumer<? super Leadership.Term, ? extends Exception> task) {
     Objects.requireNonNull(options, "options");
     Objects.requireNonNull(task, "task");
     LockOptions inOrder = LockOptions.DEFAULTS.withFair(true).withLabel(options.label());

@@ -46,7 +46,7 @@ final class LeaderCandidate implements Leadership {
   private final EngineEnv env;
   private final DistributedLock lock;
   private final LeaderOptions options;
-  private final CheckedConsumer<? super Lead, ? extends Exception> task;
+  private final CheckedConsumer<? super Term, ? extends Exception> task;
   private final LeadershipListeners listeners;
   private final LeaderLog log;
   private final CandidacyPause candidacyPause;
@@ -70,7 +70,7 @@ final class LeaderCandidate implements Leadership {
       EngineClient client,
       DistributedLock lock,
       LeaderOptions options,
-      CheckedConsumer<? super Lead, ? extends Exception> task) {
+      CheckedConsumer<? super Term, ? extends Exception> task) {
     this.client = client;
     this.env = client.env();
     this.lock = lock;
@@ -111,7 +111,7 @@ final class LeaderCandidate implements Leadership {
 
   /** Begins an attempt. */
   void stand() {
-    if (!isStanding()) {
+    if (!standOrEnd()) {
       return;
     }
     CompletableFuture<Lease> next = lock.acquireAsync();
@@ -129,7 +129,7 @@ final class LeaderCandidate implements Leadership {
     }
   }
 
-  private boolean isStanding() {
+  private boolean standOrEnd() {
     if (!closing) {
       return true;
     }

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** A term of a candidate, which ends with its lease. */
-final class LeaderTerm implements Leadership.Lead {
+final class LeaderTerm implements Leadership.Term {
   final Lease lease;
   final long began;
 
@@ -111,6 +111,6 @@ final class LeaderTerm implements Leadership.Lead {
 
   @Override
   public String toString() {
-    return "Lead[" + name() + ", token=" + tokenText() + ", leading=" + isLeading() + "]";
+    return "Term[" + name() + ", token=" + tokenText() + ", leading=" + isLeading() + "]";
   }
 }

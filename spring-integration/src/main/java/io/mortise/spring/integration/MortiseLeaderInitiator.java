@@ -68,7 +68,7 @@ public final class MortiseLeaderInitiator
   private volatile @Nullable LeaderEventPublisher publisher;
 
   /** Null while another leads. */
-  private final AtomicReference<@Nullable Term> term = new AtomicReference<>();
+  private final AtomicReference<@Nullable LedTerm> term = new AtomicReference<>();
 
   private MortiseLeaderInitiator(DistributedLock lock, Candidate candidate) {
     this.lock = lock;
@@ -160,13 +160,13 @@ public final class MortiseLeaderInitiator
 
   /** The current term's context, or one that does not lead. */
   public Context getContext() {
-    Term now = term.get();
+    LedTerm now = term.get();
     return now == null ? new NoTerm() : now;
   }
 
   /** The lease of the current term; empty while this process does not lead. */
   public Optional<Lease> lease() {
-    Term now = term.get();
+    LedTerm now = term.get();
     return now == null ? Optional.empty() : Optional.of(now.lease);
   }
 
@@ -181,7 +181,7 @@ public final class MortiseLeaderInitiator
     private final CountDownLatch ended = new CountDownLatch(1);
 
     /** The latest. */
-    private volatile @Nullable Term current;
+    private volatile @Nullable LedTerm current;
 
     Election() {
       thread.setDaemon(true);
@@ -219,7 +219,7 @@ public final class MortiseLeaderInitiator
     }
 
     private void lead(Lease lease) throws InterruptedException {
-      Term now = new Term(lease);
+      LedTerm now = new LedTerm(lease);
       term.set(now);
       current = now;
       // Told first, then looked: a stop in between sees the term, or is seen here.
@@ -252,13 +252,13 @@ public final class MortiseLeaderInitiator
       }
     }
 
-    private void serve(Term now) throws InterruptedException {
+    private void serve(LedTerm now) throws InterruptedException {
       candidate.onGranted(now);
       publish(events -> events.publishOnGranted(MortiseLeaderInitiator.this, now, lock.name()));
       now.yielded.await();
     }
 
-    private void revoke(Term now) {
+    private void revoke(LedTerm now) {
       try {
         candidate.onRevoked(now);
       } catch (Throwable e) {
@@ -289,7 +289,7 @@ public final class MortiseLeaderInitiator
 
     void end() {
       ended.countDown();
-      Term now = current;
+      LedTerm now = current;
       if (now != null) {
         now.yield();
       }
@@ -306,11 +306,11 @@ public final class MortiseLeaderInitiator
   }
 
   /** A time of leadership. */
-  private final class Term implements Context {
+  private final class LedTerm implements Context {
     final Lease lease;
     final CountDownLatch yielded = new CountDownLatch(1);
 
-    Term(Lease lease) {
+    LedTerm(Lease lease) {
       this.lease = lease;
     }
 

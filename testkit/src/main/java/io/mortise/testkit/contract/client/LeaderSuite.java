@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LeaderOptions;
 import io.mortise.Leadership;
-import io.mortise.Leadership.Lead;
+import io.mortise.Leadership.Term;
 import io.mortise.Leadership.State;
 import io.mortise.LeaseLostException;
 import io.mortise.admin.Eviction;
@@ -33,7 +33,7 @@ class LeaderSuite extends ClientSuite {
 
   /** A candidate with the terms that it led. */
   private static final class Candidate {
-    final List<Lead> terms = new CopyOnWriteArrayList<>();
+    final List<Term> terms = new CopyOnWriteArrayList<>();
     final AtomicInteger active;
     final Leadership leadership;
 
@@ -43,8 +43,8 @@ class LeaderSuite extends ClientSuite {
       this.leadership = process.client().leader(NAME, this::lead);
     }
 
-    private void lead(Lead lead) throws InterruptedException {
-      terms.add(lead);
+    private void lead(Term term) throws InterruptedException {
+      terms.add(term);
       active.incrementAndGet();
       try {
         new CountDownLatch(1).await();
@@ -207,7 +207,7 @@ class LeaderSuite extends ClientSuite {
             .leader(
                 NAME,
                 impatient,
-                lead -> {
+                term -> {
                   began.countDown();
                   while (end.getCount() > 0) {
                     awaitDeaf(end);
@@ -255,7 +255,7 @@ class LeaderSuite extends ClientSuite {
             leader.leadership.state() == State.CLOSED
                 && waiting.leadership.state() == State.CLOSED);
     assertThat(isFree(peer("b").client().lock(NAME))).isTrue();
-    assertThatThrownBy(() -> a.client().leader(NAME, lead -> {}))
+    assertThatThrownBy(() -> a.client().leader(NAME, term -> {}))
         .isInstanceOf(IllegalStateException.class);
     assertNothingLeft(NAME);
   }
