@@ -138,8 +138,8 @@ final class JdbcLockStore implements LockStore {
           submit(
                   requests,
                   new StoreTask.ValueTask<Boolean>(
-                      storeConnection -> storeConnection.sessions.isKnownStrict(strictly),
-                      storeConnection -> storeConnection.sessions.isStrict(strictly)))
+                      storeConnection -> storeConnection.sessions.agreedStrictness(strictly),
+                      storeConnection -> storeConnection.sessions.agreeOnStrictness(strictly)))
               .join();
       if (agreed && !strictly) {
         throw new StoreUnfitException(

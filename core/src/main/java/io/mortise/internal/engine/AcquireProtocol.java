@@ -102,7 +102,7 @@ final class AcquireProtocol {
     AttemptId attempt = session.attempt(claim.number);
     boolean queue =
         canQueue && !(claim.head() != null && claim.head().tryOnly && !claim.hasSeveralWaiters());
-    int tokens = claim.shared ? claim.contended ? BLOCK : SMALL_BLOCK : 1;
+    int tokens = claim.joinable ? claim.contended ? BLOCK : SMALL_BLOCK : 1;
     SentRequest sent =
         new SentRequest(
             attempt, engine.env.now(), session.suspendedNanos(), session.incarnationChanges());

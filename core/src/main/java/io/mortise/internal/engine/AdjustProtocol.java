@@ -79,7 +79,7 @@ final class AdjustProtocol {
       AttemptId attempt = session.attempt(claim.number);
       Mode mode = to == null ? claim.mode : to;
       // The hold is no longer like those that wait for it: it is not passed on, but released.
-      claim.shared = false;
+      claim.joinable = false;
       AcquireProtocol.SentRequest sent =
           new AcquireProtocol.SentRequest(
               attempt, engine.env.now(), session.suspendedNanos(), session.incarnationChanges());

@@ -27,7 +27,7 @@ final class Claim {
   /**
    * Whether others of this process may stand under it: then it goes from hand to hand without I/O.
    */
-  boolean shared;
+  boolean joinable;
 
   /** Belongs to the {@link ClaimTable}. */
   @Nullable Claim next;
@@ -143,11 +143,11 @@ final class Claim {
     long passUntil;
   }
 
-  Claim(LockName name, Mode mode, Terms terms, boolean shared) {
+  Claim(LockName name, Mode mode, Terms terms, boolean joinable) {
     this.name = name;
     this.mode = mode;
     this.terms = terms;
-    this.shared = shared;
+    this.joinable = joinable;
   }
 
   ClaimPhase phase() {

@@ -237,7 +237,7 @@ final class ClaimTransitions {
     engine.localHandoff.take(claim, head, validity);
     stripe.afterUnlock(head::wake);
     if (validity instanceof Validity.Capped) {
-      claim.shared = false;
+      claim.joinable = false;
     } else if (validity instanceof Validity.ByQuorum byQuorum) {
       claim.voted(byQuorum);
     }
@@ -400,7 +400,7 @@ final class ClaimTransitions {
     if (claim.head() == null) {
       discard(stripe, claim);
     } else {
-      claim.shared = isCommon(claim);
+      claim.joinable = isCommon(claim);
       if (claim.wanted
           && !engine.acquireProtocol.canQueue()
           && !engine.acquireProtocol.pausesForWaiters()) {

@@ -35,12 +35,12 @@ public final class LeaseLeakDetector {
     if (count.getAndIncrement() % SAMPLE != 0) {
       return lease;
     }
-    TrackedLease trackedLease = new TrackedLease(lease);
+    LeakWatchedLease watchedLease = new LeakWatchedLease(lease);
     // Must not refer to the watched lease, or it would never become unreachable; nor to the lease
     // itself, from which a listener may lead to it. The engine refers to a lease that is open.
     WeakReference<LeaseImpl> held = new WeakReference<>(lease);
-    CleanerHolder.CLEANER.register(trackedLease, () -> dropped(held.get()));
-    return trackedLease;
+    CleanerHolder.CLEANER.register(watchedLease, () -> dropped(held.get()));
+    return watchedLease;
   }
 
   private static void dropped(@Nullable LeaseImpl lease) {
@@ -55,10 +55,10 @@ public final class LeaseLeakDetector {
 
   /** The lease behind what {@link #watch} returned. */
   public static LeaseImpl unwrap(Lease lease) {
-    return lease instanceof TrackedLease trackedLease ? trackedLease.lease() : (LeaseImpl) lease;
+    return lease instanceof LeakWatchedLease watchedLease ? watchedLease.lease() : (LeaseImpl) lease;
   }
 
-  private record TrackedLease(LeaseImpl lease) implements Lease {
+  private record LeakWatchedLease(LeaseImpl lease) implements Lease {
     @Override
     public String name() {
       return lease.name();

@@ -108,7 +108,7 @@ final class LocalHandoff {
 
   private boolean canPass(Claim claim) {
     Validity validity = claim.validity();
-    return claim.shared && claim.tokensLeft > 0 && validity != null && !validity.isOver();
+    return claim.joinable && claim.tokensLeft > 0 && validity != null && !validity.isOver();
   }
 
   /**
@@ -117,7 +117,7 @@ final class LocalHandoff {
    */
   @Nullable PendingRelease handOff(Stripe stripe, Claim claim) {
     Waiter head = claim.head();
-    if (head == null || !claim.shared || mustYield(claim)) {
+    if (head == null || !claim.joinable || mustYield(claim)) {
       return engine.transitions.release(stripe, claim);
     } else if (claim.tokensLeft == 0) {
       refresh(stripe, claim);

@@ -157,7 +157,7 @@ final class SessionEventHandler implements SessionLifecycleListener {
       LeaseImpl lease = claim.holder;
       engine.lossProtocol.loseEvicted(stripe, claim);
       claim.holder = lease;
-      claim.shared = false;
+      claim.joinable = false;
       engine.adjustProtocol.moveWaiters(stripe, claim);
     } else if (claim.phase() == ClaimPhase.HELD) {
       switch (holdEnded.how()) {

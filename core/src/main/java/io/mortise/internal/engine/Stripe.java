@@ -76,7 +76,7 @@ final class Stripe extends OutboxLock {
   /** The claim of the name that others of this process may join. */
   @Nullable Claim common(LockName name) {
     for (Claim claim = claims.first(name); claim != null; claim = claims.after(claim)) {
-      if (claim.shared) {
+      if (claim.joinable) {
         return claim;
       }
     }

@@ -165,9 +165,9 @@ public final class SqlSessionTable {
   /**
    * Whether these tables are used with strict expiry.
    *
-   * @return null if it has to be written first, by {@link #isStrict}
+   * @return null if it has to be written first, by {@link #agreeOnStrictness}
    */
-  public @Nullable Boolean isKnownStrict(boolean wanted) throws SQLException {
+  public @Nullable Boolean agreedStrictness(boolean wanted) throws SQLException {
     boolean strict = "strict".equals(repository.facts().get(EXPIRY));
     if (wanted && !strict) {
       return null;
@@ -176,7 +176,7 @@ public final class SqlSessionTable {
   }
 
   /** The same; from now on if that is wanted. */
-  public boolean isStrict(boolean wanted) throws SQLException {
+  public boolean agreeOnStrictness(boolean wanted) throws SQLException {
     boolean strict = "strict".equals(repository.facts().get(EXPIRY));
     if (wanted && !strict) {
       repository.putFact(EXPIRY, "strict", true);
