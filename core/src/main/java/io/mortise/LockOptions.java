@@ -4,23 +4,39 @@ import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How to acquire. Immutable; start from {@link #DEFAULTS}.
- *
- * @param fair strictly first come, first served, also between threads of one process: nobody passes
- *     a waiter. Without it a newcomer may pass a thread that is being woken, at most 8 times and
- *     for 1 ms. Where the store has no queue, only the threads of one process are in order
- * @param releaseAsync {@link Lease#close()} does not wait for the store's answer
- * @param terms times that the store keeps, and a label for people
- */
-public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
-  /** Refuses no terms: {@link Terms#NONE} are none. */
-  public LockOptions {
-    Objects.requireNonNull(terms, "terms");
-  }
-
+/** How to acquire. Immutable and thread-safe; start from {@link #DEFAULTS}. */
+public final class LockOptions {
   /** Not fair, close waits for the answer, no times, no label. */
   public static final LockOptions DEFAULTS = new LockOptions(false, false, Terms.NONE);
+
+  private final boolean fair;
+  private final boolean releaseAsync;
+  private final Terms terms;
+
+  private LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
+    this.fair = fair;
+    this.releaseAsync = releaseAsync;
+    this.terms = terms;
+  }
+
+  /**
+   * Strictly first come, first served, also between threads of one process: nobody passes a waiter.
+   * Without it a newcomer may pass a thread that is being woken, at most 8 times and for 1 ms.
+   * Where the store has no queue, only the threads of one process are in order.
+   */
+  public boolean fair() {
+    return fair;
+  }
+
+  /** {@link Lease#close()} does not wait for the store's answer. */
+  public boolean releaseAsync() {
+    return releaseAsync;
+  }
+
+  /** Times that the store keeps, and a label for people. */
+  public Terms terms() {
+    return terms;
+  }
 
   /** See {@link #fair()}. */
   public LockOptions withFair(boolean value) {
@@ -62,5 +78,23 @@ public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
   public LockOptions withLabel(String value) {
     Objects.requireNonNull(value, "value");
     return new LockOptions(fair, releaseAsync, new Terms(terms.atMost(), terms.atLeast(), value));
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof LockOptions that
+        && fair == that.fair
+        && releaseAsync == that.releaseAsync
+        && terms.equals(that.terms);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(fair, releaseAsync, terms);
+  }
+
+  @Override
+  public String toString() {
+    return "LockOptions[fair=" + fair + ", releaseAsync=" + releaseAsync + ", " + terms + "]";
   }
 }
