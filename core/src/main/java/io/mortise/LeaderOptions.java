@@ -4,36 +4,79 @@ import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How to stand for leadership. Immutable; start from {@link #DEFAULTS}.
- *
- * @param minimumTerm a term that its leader ends of its own accord, by {@link
- *     Leadership#stepDown()} or by the end of its task, is handed over no sooner than this after it
- *     began. A loss and {@link Leadership#close()} do not wait for it
- * @param closeTimeout how long {@link Leadership#close()} waits for the task to end; null for the
- *     TTL of the client's session
- * @param label what {@link Leadership#current()} and {@link LockClient#admin} show about this
- *     candidate, at most 100 characters; never interpreted
- */
-public record LeaderOptions(Duration minimumTerm, @Nullable Duration closeTimeout, String label) {
+/** How to stand for leadership. Immutable and thread-safe; start from {@link #DEFAULTS}. */
+public final class LeaderOptions {
   private static final Duration LONGEST = Duration.ofDays(3650);
 
   /** No minimum term, close waits for the TTL, no label. */
   public static final LeaderOptions DEFAULTS = new LeaderOptions(Duration.ZERO, null, "");
 
+  private final Duration minimumTerm;
+  private final @Nullable Duration closeTimeout;
+  private final String label;
+
+  private LeaderOptions(Duration minimumTerm, @Nullable Duration closeTimeout, String label) {
+    this.minimumTerm = minimumTerm;
+    this.closeTimeout = closeTimeout;
+    this.label = label;
+  }
+
   /**
-   * Checks the times.
-   *
-   * @throws IllegalArgumentException if a time is negative or above ten years, or the label is
-   *     longer than 100 characters or has a control character
+   * A term that its leader ends of its own accord, by {@link Leadership#stepDown()} or by the end
+   * of its task, is handed over no sooner than this after it began. A loss and {@link
+   * Leadership#close()} do not wait for it.
    */
-  public LeaderOptions {
-    check("minimum term", Objects.requireNonNull(minimumTerm, "minimumTerm"));
-    if (closeTimeout != null) {
-      check("close timeout", closeTimeout);
+  public Duration minimumTerm() {
+    return minimumTerm;
+  }
+
+  /**
+   * How long {@link Leadership#close()} waits for the task to end; null for the TTL of the client's
+   * session.
+   */
+  public @Nullable Duration closeTimeout() {
+    return closeTimeout;
+  }
+
+  /**
+   * What {@link Leadership#current()} and {@link LockClient#admin} show about this candidate; never
+   * interpreted.
+   */
+  public String label() {
+    return label;
+  }
+
+  /**
+   * See {@link #minimumTerm()}.
+   *
+   * @throws IllegalArgumentException if it is negative or above ten years
+   */
+  public LeaderOptions withMinimumTerm(Duration value) {
+    Objects.requireNonNull(value, "value");
+    check("minimum term", value);
+    return new LeaderOptions(value, closeTimeout, label);
+  }
+
+  /**
+   * See {@link #closeTimeout()}.
+   *
+   * @throws IllegalArgumentException if it is negative or above ten years
+   */
+  public LeaderOptions withCloseTimeout(@Nullable Duration value) {
+    if (value != null) {
+      check("close timeout", value);
     }
-    Terms checked = new Terms(null, null, Objects.requireNonNull(label, "label"));
-    label = checked.label();
+    return new LeaderOptions(minimumTerm, value, label);
+  }
+
+  /**
+   * See {@link #label()}.
+   *
+   * @throws IllegalArgumentException if it is longer than 100 characters or has a control character
+   */
+  public LeaderOptions withLabel(String value) {
+    Objects.requireNonNull(value, "value");
+    return new LeaderOptions(minimumTerm, closeTimeout, new Terms(null, null, value).label());
   }
 
   private static void check(String what, Duration time) {
@@ -43,18 +86,27 @@ public record LeaderOptions(Duration minimumTerm, @Nullable Duration closeTimeou
     }
   }
 
-  /** See {@link #minimumTerm()}. */
-  public LeaderOptions withMinimumTerm(Duration value) {
-    return new LeaderOptions(Objects.requireNonNull(value, "minimumTerm"), closeTimeout, label);
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof LeaderOptions that
+        && minimumTerm.equals(that.minimumTerm)
+        && Objects.equals(closeTimeout, that.closeTimeout)
+        && label.equals(that.label);
   }
 
-  /** See {@link #closeTimeout()}. */
-  public LeaderOptions withCloseTimeout(@Nullable Duration value) {
-    return new LeaderOptions(minimumTerm, value, label);
+  @Override
+  public int hashCode() {
+    return Objects.hash(minimumTerm, closeTimeout, label);
   }
 
-  /** See {@link #label()}. */
-  public LeaderOptions withLabel(String value) {
-    return new LeaderOptions(minimumTerm, closeTimeout, Objects.requireNonNull(value, "label"));
+  @Override
+  public String toString() {
+    return "LeaderOptions[minimumTerm="
+        + minimumTerm
+        + ", closeTimeout="
+        + closeTimeout
+        + ", label="
+        + label
+        + "]";
   }
 }

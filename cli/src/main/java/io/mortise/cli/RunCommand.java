@@ -2,6 +2,7 @@ package io.mortise.cli;
 
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
+import io.mortise.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
@@ -14,7 +15,6 @@ import io.mortise.cli.child.ChildProcess;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.child.Signals;
 import io.mortise.cli.output.OutputSanitizer;
-import io.mortise.LeaseEnd;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
 import java.io.IOException;

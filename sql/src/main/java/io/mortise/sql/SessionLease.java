@@ -1,7 +1,7 @@
 package io.mortise.sql;
 
-import io.mortise.LeaseLostException;
 import io.mortise.LeaseEnd;
+import io.mortise.LeaseLostException;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.sql.SQLException;

@@ -22,8 +22,6 @@ import java.util.function.Function;
 
 /** A lock as users see it: turns calls into {@link Waiter}s, and parks. */
 final class EngineLock implements DistributedLock {
-  private static final long ENDLESS = Waiter.ENDLESS;
-
   private final EngineClient client;
   private final Engine engine;
   private final LockName name;
@@ -55,7 +53,7 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public Lease acquire() throws InterruptedException {
-    return lease(await(ENDLESS));
+    return lease(await(Waiter.ENDLESS));
   }
 
   @Override
@@ -72,7 +70,7 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public Optional<Lease> tryAcquire() {
-    return endTry(beginTry(ENDLESS));
+    return endTry(beginTry(Waiter.ENDLESS));
   }
 
   /**
@@ -83,7 +81,7 @@ final class EngineLock implements DistributedLock {
    */
   Waiter beginTry(long waitNanos) {
     Waiter waiter = waiter(true, false, null);
-    if (waitNanos != ENDLESS) {
+    if (waitNanos != Waiter.ENDLESS) {
       waiter.arrive(engine.env().now());
     }
     begin(waiter);
@@ -92,10 +90,10 @@ final class EngineLock implements DistributedLock {
 
   /** Waits for the answer to a try, however long that takes. An interrupt does not end it. */
   Optional<Lease> endTry(Waiter waiter) {
-    help(waiter, ENDLESS);
+    help(waiter, Waiter.ENDLESS);
     boolean interrupted = false;
     while (!waiter.isDone()) {
-      waiter.park(ENDLESS);
+      waiter.park(Waiter.ENDLESS);
       interrupted |= Thread.interrupted();
     }
     if (interrupted) {
@@ -112,7 +110,7 @@ final class EngineLock implements DistributedLock {
    */
   Optional<Lease> endTry(Waiter waiter, long waitNanos) throws InterruptedException {
     help(waiter, waitNanos);
-    park(waiter, waitNanos == ENDLESS ? ENDLESS : engine.env().now() + waitNanos, 0);
+    park(waiter, waitNanos == Waiter.ENDLESS ? Waiter.ENDLESS : engine.env().now() + waitNanos, 0);
     engine.events().acquireEnded(waiter);
     return outcome(waiter);
   }
@@ -156,16 +154,16 @@ final class EngineLock implements DistributedLock {
     if (Thread.interrupted()) {
       throw new InterruptedException("interrupted before waiting for lock '" + name + "'");
     }
-    Waiter waiter = waiter(waitNanos == 0, waitNanos == ENDLESS, null);
+    Waiter waiter = waiter(waitNanos == 0, waitNanos == Waiter.ENDLESS, null);
     // A caller with no time to wait for the lock waits for the answer.
-    boolean bounded = waitNanos != ENDLESS && waitNanos != 0;
-    long arrivedAt = waitNanos == ENDLESS ? 0 : engine.env().now();
+    boolean bounded = waitNanos != Waiter.ENDLESS && waitNanos != 0;
+    long arrivedAt = waitNanos == Waiter.ENDLESS ? 0 : engine.env().now();
     waiter.arrive(arrivedAt);
     begin(waiter);
-    help(waiter, bounded ? waitNanos : ENDLESS);
+    help(waiter, bounded ? waitNanos : Waiter.ENDLESS);
     park(
         waiter,
-        bounded ? arrivedAt + waitNanos : ENDLESS,
+        bounded ? arrivedAt + waitNanos : Waiter.ENDLESS,
         bounded ? Engine.finalPollLead(waitNanos) : 0);
     engine.events().acquireEnded(waiter);
     return waiter;
@@ -180,8 +178,8 @@ final class EngineLock implements DistributedLock {
   private void park(Waiter waiter, long deadline, long finalPollLead) throws InterruptedException {
     boolean asked = finalPollLead == 0;
     while (!waiter.isDone()) {
-      if (deadline == ENDLESS) {
-        waiter.park(ENDLESS);
+      if (deadline == Waiter.ENDLESS) {
+        waiter.park(Waiter.ENDLESS);
       } else {
         long left = deadline - engine.env().now();
         if (left <= 0) {
@@ -223,7 +221,8 @@ final class EngineLock implements DistributedLock {
   private void help(Waiter waiter, long waitNanos) {
     if (!waiter.isDone()) {
       engine.helpWhileWaiting(
-          waiter::isDone, waitNanos == ENDLESS ? Engine.HOWEVER_LONG : Duration.ofNanos(waitNanos));
+          waiter::isDone,
+          waitNanos == Waiter.ENDLESS ? Engine.HOWEVER_LONG : Duration.ofNanos(waitNanos));
     }
   }
 
@@ -300,7 +299,7 @@ final class EngineLock implements DistributedLock {
    * @return as {@link #acquireAsync(Duration)} of no time
    */
   CompletableFuture<Lease> tryAsync(long waitNanos) {
-    return acquireAsync(true, waitNanos == ENDLESS ? 0 : waitNanos);
+    return acquireAsync(true, waitNanos == Waiter.ENDLESS ? 0 : waitNanos);
   }
 
   private CompletableFuture<Lease> acquireAsync(boolean tryOnly, long nanos) {

@@ -36,8 +36,6 @@ import org.slf4j.LoggerFactory;
  */
 final class EngineLockGroup implements LockGroup {
   private static final Logger log = LoggerFactory.getLogger(EngineLockGroup.class);
-  private static final long ENDLESS = Waiter.ENDLESS;
-
   private final EngineClient client;
   private final List<EngineLock> locks;
 
@@ -48,7 +46,7 @@ final class EngineLockGroup implements LockGroup {
 
   @Override
   public GroupLease acquire() throws InterruptedException {
-    return all(ENDLESS)
+    return all(Waiter.ENDLESS)
         .orElseThrow(() -> new LockException("A lock of the group was not granted."));
   }
 
@@ -70,7 +68,7 @@ final class EngineLockGroup implements LockGroup {
 
   @Override
   public CompletableFuture<GroupLease> acquireAsync() {
-    return new Pending(ENDLESS, failure -> failure).begin();
+    return new Pending(Waiter.ENDLESS, failure -> failure).begin();
   }
 
   @Override
@@ -92,7 +90,7 @@ final class EngineLockGroup implements LockGroup {
   public Optional<GroupLease> tryAcquire() {
     List<Lease> taken = new ArrayList<>();
     try {
-      tryRest(taken, ENDLESS, EngineLock::endTry);
+      tryRest(taken, Waiter.ENDLESS, EngineLock::endTry);
     } catch (InterruptedException e) {
       throw new IllegalStateException("cannot be: tryAcquire() is not interruptible", e);
     } finally {
@@ -142,21 +140,21 @@ final class EngineLockGroup implements LockGroup {
 
   /** How much of a wait is left; none only if it was none from the beginning. */
   private long left(long waitNanos, long deadline) {
-    return waitNanos == ENDLESS || waitNanos == 0
+    return waitNanos == Waiter.ENDLESS || waitNanos == 0
         ? waitNanos
         : Math.max(1, deadline - client.now());
   }
 
   /** A caller that does not wait for the lock waits for the answer. */
   private static long tryLimit(long waitNanos) {
-    return waitNanos == 0 ? ENDLESS : waitNanos;
+    return waitNanos == 0 ? Waiter.ENDLESS : waitNanos;
   }
 
   /** Waits for the next one; false if it cannot be had in time. */
   private boolean await(List<Lease> taken, long waitNanos) throws InterruptedException {
     EngineLock next = locks.get(taken.size());
     Optional<Lease> lease =
-        waitNanos == ENDLESS
+        waitNanos == Waiter.ENDLESS
             ? Optional.of(next.acquire())
             : next.tryAcquire(Duration.ofNanos(waitNanos));
     lease.ifPresent(taken::add);
@@ -270,7 +268,9 @@ final class EngineLockGroup implements LockGroup {
       long left = left(waitNanos, deadline);
       send(
           List.of(
-              left == ENDLESS ? next.acquireAsync() : next.acquireAsync(Duration.ofNanos(left))),
+              left == Waiter.ENDLESS
+                  ? next.acquireAsync()
+                  : next.acquireAsync(Duration.ofNanos(left))),
           this::awaited);
     }
 

@@ -1,10 +1,10 @@
 package io.mortise.internal.engine;
 
+import io.mortise.LeaseEnd;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.event.LockListener;
 import io.mortise.event.LockListener.AcquireOutcome;
-import io.mortise.LeaseEnd;
 import io.mortise.internal.event.AcquireTrace;
 import io.mortise.internal.event.EventPublisher;
 import io.mortise.internal.event.LeaseTrace;

@@ -55,7 +55,9 @@ public final class LeaseLeakDetector {
 
   /** The lease behind what {@link #watch} returned. */
   public static LeaseImpl unwrap(Lease lease) {
-    return lease instanceof LeakWatchedLease watchedLease ? watchedLease.lease() : (LeaseImpl) lease;
+    return lease instanceof LeakWatchedLease watchedLease
+        ? watchedLease.lease()
+        : (LeaseImpl) lease;
   }
 
   private record LeakWatchedLease(LeaseImpl lease) implements Lease {

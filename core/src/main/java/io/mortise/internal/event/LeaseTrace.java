@@ -1,7 +1,7 @@
 package io.mortise.internal.event;
 
-import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.LeaseEnd;
+import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.event.LockListener.LeaseEnded;
 import java.time.Duration;
 import java.util.OptionalLong;

@@ -2,9 +2,9 @@ package io.mortise.internal.event;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.LeaseEnd;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.event.LockListener;
-import io.mortise.LeaseEnd;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -8,6 +8,7 @@ import io.mortise.LockException;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.StoreInfo;
 import io.mortise.torture.history.EventKind;
 import io.mortise.torture.history.HistoryChecker;
 import io.mortise.torture.history.HistoryEvent;
@@ -20,7 +21,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -113,8 +113,9 @@ final class Contender {
   }
 
   /**
-   * A fair lock, held for a moment each time. Looks into the store until it shows the wait, so that
-   * it is known who was first.
+   * A fair lock, held for a moment each time. Looks into the store until its queue shows the wait,
+   * so that it is known who was first. A store without a queue shows none, and keeps no order
+   * between processes.
    */
   void waitFairly(BooleanSupplier goOn) throws InterruptedException {
     String lock = HistoryChecker.FAIR + 0;
@@ -124,7 +125,7 @@ final class Contender {
       try {
         lease = acquireFairly(lock);
       } catch (UnsupportedByStoreException e) {
-        // A store without queues: somebody has to answer.
+        // A store that refuses fair locks: somebody has to answer.
         log(EventKind.TIMED_OUT, lock, 0, 0);
         return;
       }
@@ -144,14 +145,14 @@ final class Contender {
         locks.lock(lock).with(LockOptions.DEFAULTS.withFair(true).withLabel(label));
     log(EventKind.ASKS, lock, 0, 0);
     CompletableFuture<Lease> asked = fair.acquireAsync(WAIT);
-    boolean shown = false;
-    while (!asked.isDone() && !shown) {
+    boolean looks = locks.admin().store().has(StoreInfo.Feature.QUEUE);
+    while (!asked.isDone() && looks) {
       // Who has the lock does not wait for a look that has got stuck.
       CompletableFuture<Boolean> look =
           CompletableFuture.supplyAsync(() -> isShown(lock, label), Contender::aside);
       awaitOne(asked, look);
-      shown = look.isDone() && look.join();
-      if (shown) {
+      looks = !look.isDone() || !look.join();
+      if (!looks) {
         log(EventKind.QUEUED, lock, 0, 0);
       }
     }
@@ -189,10 +190,7 @@ final class Contender {
       return locks
           .admin()
           .find(lock)
-          .map(
-              view ->
-                  Stream.concat(view.waiters().stream(), view.holders().stream())
-                      .anyMatch(party -> party.label().equals(label)))
+          .map(view -> view.waiters().stream().anyMatch(waiter -> waiter.label().equals(label)))
           .orElse(false);
     } catch (LockException e) {
       LockSupport.parkNanos(20_000_000);

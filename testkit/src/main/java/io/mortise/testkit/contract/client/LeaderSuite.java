@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LeaderOptions;
 import io.mortise.Leadership;
-import io.mortise.Leadership.Term;
 import io.mortise.Leadership.State;
+import io.mortise.Leadership.Term;
 import io.mortise.LeaseLostException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.LockParticipant;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
+import io.mortise.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
@@ -16,7 +17,6 @@ import io.mortise.event.LockListener.AcquireEnded;
 import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.event.LockListener.AcquireQueued;
 import io.mortise.event.LockListener.AcquireStarted;
-import io.mortise.LeaseEnd;
 import io.mortise.event.LockListener.LeaseEnded;
 import io.mortise.event.LockListener.RenewalResult;
 import io.mortise.event.LockListener.SessionChanged;
