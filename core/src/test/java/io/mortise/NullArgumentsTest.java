@@ -106,8 +106,8 @@ class NullArgumentsTest {
   void givenOptionsAndAdmin_thenTheyRefuseNull() {
     refuses("label", () -> new Terms(null, null, null));
     refuses("value", () -> LockOptions.DEFAULTS.withLabel(null));
-    refuses("minimumTerm", () -> LeaderOptions.DEFAULTS.withMinimumTerm(null));
-    refuses("label", () -> LeaderOptions.DEFAULTS.withLabel(null));
+    refuses("value", () -> LeaderOptions.DEFAULTS.withMinimumTerm(null));
+    refuses("value", () -> LeaderOptions.DEFAULTS.withLabel(null));
     refuses("name", () -> client.admin().find(null));
     refuses("prefix", () -> client.admin().list(null, null, 1));
     refuses("name", () -> client.admin().evict(null, "x", Eviction.CLOSE));

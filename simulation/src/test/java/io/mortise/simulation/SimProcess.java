@@ -3,7 +3,7 @@ package io.mortise.simulation;
 import io.mortise.Lease;
 import io.mortise.LockName;
 import io.mortise.internal.client.EngineClient;
-import io.mortise.internal.engine.LeaseLeakDetector;
+import io.mortise.internal.engine.RawLease;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.spi.ClientLabel;
@@ -110,8 +110,7 @@ final class SimProcess {
 
   /** Begins to believe in a lease. */
   void believe(String attempt, Lease lease) {
-    // Also of a lease that is over already, whose token() throws: the checker judges that grant.
-    long token = LeaseLeakDetector.unwrap(lease).rawToken();
+    long token = RawLease.token(lease);
     if (prompt && !lease.isValid() && host.ranSince(virtualTimeScheduler.now())) {
       invariantChecker.violation(
           "stale grant", lease.name(), attempt + " was given a lease that is over.");

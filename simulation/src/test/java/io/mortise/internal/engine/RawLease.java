@@ -1,0 +1,20 @@
+package io.mortise.internal.engine;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+
+/** What the engine knows of a lease and no caller sees. */
+public final class RawLease {
+  private RawLease() {}
+
+  /**
+   * The token, also of a lease whose deadline has passed unnoticed: the engine handed that one out
+   * too late.
+   *
+   * @throws LeaseLostException if the engine has noticed that the lease is lost
+   */
+  public static long token(Lease lease) {
+    LeaseImpl raw = LeaseLeakDetector.unwrap(lease);
+    return raw.isLost() ? lease.token() : raw.rawToken();
+  }
+}
