@@ -1,5 +1,7 @@
 package io.mortise;
 
+import io.mortise.event.LeaseEnd;
+
 import java.util.Objects;
 
 /**

@@ -1,6 +1,6 @@
 package io.mortise.cli;
 
-import io.mortise.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;

@@ -1,6 +1,6 @@
 package io.mortise.cli;
 
-import io.mortise.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import org.jspecify.annotations.Nullable;
 
 /** What a user is told of a lock that was lost while its command ran. */

@@ -2,7 +2,7 @@ package io.mortise.cli;
 
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
-import io.mortise.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;

@@ -8,7 +8,7 @@ import io.mortise.JavaLock;
 import io.mortise.LeaderOptions;
 import io.mortise.Leadership;
 import io.mortise.Lease;
-import io.mortise.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;

@@ -1,6 +1,5 @@
 package io.mortise.event;
 
-import io.mortise.LeaseEnd;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.annotation.Beta;
 import java.time.Duration;

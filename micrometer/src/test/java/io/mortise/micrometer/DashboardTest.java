@@ -7,7 +7,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.mortise.FencingToken;
 import io.mortise.Lease;
-import io.mortise.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import io.mortise.event.LockListener.AcquireOutcome;

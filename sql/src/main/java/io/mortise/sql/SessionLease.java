@@ -1,6 +1,6 @@
 package io.mortise.sql;
 
-import io.mortise.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;

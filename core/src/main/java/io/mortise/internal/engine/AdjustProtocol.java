@@ -1,7 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.Lease;
-import io.mortise.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.Terms;

@@ -1,6 +1,6 @@
 package io.mortise.internal.engine;
 
-import io.mortise.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.event.LockListener;

@@ -1,6 +1,6 @@
 package io.mortise.internal.engine;
 
-import io.mortise.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import io.mortise.Terms;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.session.LiveSession;

@@ -1,6 +1,6 @@
 package io.mortise.internal.event;
 
-import io.mortise.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.event.LockListener.LeaseEnded;
 import java.time.Duration;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.DistributedLock;
 import io.mortise.FencingToken;
 import io.mortise.Lease;
-import io.mortise.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.LockOptions;
 import io.mortise.UnsupportedByStoreException;

@@ -1,4 +1,4 @@
-package io.mortise;
+package io.mortise.event;
 
 /** What ended a lease. All but {@link #RELEASED} are losses. */
 public enum LeaseEnd {
