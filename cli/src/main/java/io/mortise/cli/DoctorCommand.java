@@ -51,7 +51,7 @@ final class DoctorCommand implements Callable<Integer> {
   public Integer call() {
     StoreReport report;
     String display;
-    try (LockStore opened = store.open(store.url())) {
+    try (LockStore opened = store.open()) {
       display = opened.profile().display();
       report = new StoreDiagnostics(opened).run();
     }

@@ -73,8 +73,7 @@ public final class LockDocument extends LockRecord {
             .filter(hold -> sessions.left(hold.attempt.session(), now) == 0)
             .mapToLong(hold -> hold.atLeastUntil)
             .reduce(closedUntil, Math::max);
-    return new LockView(
-        name, capacity, lastToken, since(now, closed), shownHolders, shownWaiters);
+    return new LockView(name, capacity, lastToken, since(now, closed), shownHolders, shownWaiters);
   }
 
   private static LockView.Participant holder(HoldEntry hold, LockStep.Liveness sessions, long now) {
