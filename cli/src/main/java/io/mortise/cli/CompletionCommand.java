@@ -60,15 +60,18 @@ final class CompletionCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    List<CommandLine> commands =
-        spec.root().subcommands().values().stream()
-            .filter(command -> !command.getCommandSpec().usageMessage().hidden())
-            .toList();
+    List<CommandLine> commands = commands();
     template()
         .lines()
         .flatMap(line -> filled(line, commands))
         .forEach(cliEnvironment.out()::println);
     return ExitStatus.OK;
+  }
+
+  private List<CommandLine> commands() {
+    return spec.root().subcommands().values().stream()
+        .filter(command -> !command.getCommandSpec().usageMessage().hidden())
+        .toList();
   }
 
   private String template() {
@@ -114,7 +117,7 @@ final class CompletionCommand implements Callable<Integer> {
         options(command)
             .flatMap(option -> Stream.of(option.names()))
             .collect(Collectors.joining(" "));
-    String words = words(command, List.copyOf(spec.root().subcommands().values()));
+    String words = words(command, commands());
     boolean bash = shell == Shell.BASH;
     List<String> lines = new ArrayList<>();
     lines.add("    " + command.getCommandName() + ")");
@@ -169,7 +172,7 @@ final class CompletionCommand implements Callable<Integer> {
       }
       lines.add(line.append(" -d ").append(quoted(firstSentence(option))).toString());
     }
-    String words = words(command, List.copyOf(spec.root().subcommands().values()));
+    String words = words(command, commands());
     if (!words.isEmpty()) {
       lines.add(seen + " -a " + quoted(words));
     }

@@ -67,7 +67,7 @@ final class ListCommand implements Callable<Integer> {
   @Option(
       names = "--sort",
       paramLabel = "ORDER",
-      defaultValue = "NAME",
+      defaultValue = "name",
       description = "One of ${COMPLETION-CANDIDATES}. Default: name.")
   private Order order = Order.NAME;
 

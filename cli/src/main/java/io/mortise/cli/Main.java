@@ -78,9 +78,11 @@ public final class Main implements Runnable {
         .setUsageHelpAutoWidth(false)
         .setUsageHelpWidth(100)
         .setParameterExceptionHandler((wrong, words) -> usage(err, wrong))
-        .setCaseInsensitiveEnumValuesAllowed(true)
         .setExecutionExceptionHandler((trouble, where, parsed) -> trouble(err, where, trouble));
     line.registerConverter(Duration.class, Main::duration);
+    registerChoice(line, LockSelection.State.class);
+    registerChoice(line, LockSelection.Order.class);
+    registerChoice(line, CompletionCommand.Shell.class);
     HelpLayout.applyTo(line);
     return line.execute(own);
   }
@@ -129,6 +131,21 @@ public final class Main implements Runnable {
     } catch (IllegalArgumentException e) {
       throw new TypeConversionException(e.getMessage());
     }
+  }
+
+  /** The values of an enum, as it writes them. */
+  private static <T extends Enum<T>> void registerChoice(CommandLine line, Class<T> type) {
+    List<T> values = List.of(type.getEnumConstants());
+    line.registerConverter(
+        type,
+        text ->
+            values.stream()
+                .filter(value -> value.toString().equals(text))
+                .findFirst()
+                .orElseThrow(
+                    () ->
+                        new TypeConversionException(
+                            "expected one of " + values + " but was '" + text + "'")));
   }
 
   private static int usage(PrintStream err, ParameterException wrong) {
