@@ -88,8 +88,7 @@ final class DoctorCommand implements Callable<Integer> {
             + GuaranteeFormatter.plain(mode.get().title())
             + ".");
     out.add("What becomes of exclusive locks when something goes wrong:");
-    GuaranteeFormatter.summary(table.row(mode.get().id()))
-        .forEach(line -> out.add("  " + line));
+    GuaranteeFormatter.summary(table.row(mode.get().id())).forEach(line -> out.add("  " + line));
     out.add("");
     out.add("Why, and which test shows it: mortise guarantees " + mode.get().id());
     Pager.print(cliEnvironment.out(), cliEnvironment.variables(), out);

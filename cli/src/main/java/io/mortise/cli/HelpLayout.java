@@ -85,7 +85,12 @@ final class HelpLayout {
     Map<String, List<CommandLine>> groups = grouped(COMMANDS);
     help.commandSpec().subcommands().values().stream()
         .filter(command -> !command.getCommandSpec().usageMessage().hidden())
-        .forEach(command -> groups.get(headingOfCommand(command.getCommandName())).add(command));
+        .forEach(
+            command ->
+                groups
+                    .computeIfAbsent(
+                        headingOfCommand(command.getCommandName()), heading -> new ArrayList<>())
+                    .add(command));
     int width =
         help.commandSpec().subcommands().keySet().stream().mapToInt(String::length).max().orElse(0);
     StringBuilder text = new StringBuilder();
@@ -123,7 +128,11 @@ final class HelpLayout {
     List<OptionSpec> all =
         help.commandSpec().options().stream().filter(option -> !option.hidden()).toList();
     Map<String, List<OptionSpec>> groups = grouped(OPTIONS);
-    all.forEach(option -> groups.get(headingOfOption(option)).add(option));
+    all.forEach(
+        option ->
+            groups
+                .computeIfAbsent(headingOfOption(option), heading -> new ArrayList<>())
+                .add(option));
     StringBuilder text = new StringBuilder();
     groups.forEach(
         (heading, options) -> {

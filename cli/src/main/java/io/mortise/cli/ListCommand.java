@@ -16,6 +16,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.LocalTime;
+import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
@@ -168,7 +169,7 @@ final class ListCommand implements Callable<Integer> {
               + ", each "
               + DurationText.format(interval)
               + ", "
-              + LocalTime.now().truncatedTo(ChronoUnit.SECONDS);
+              + LocalTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS);
       try {
         Selected selected = selection.from(client.admin());
         lines.add(head + ": " + selected.found() + " locks");

@@ -55,18 +55,23 @@ record LockSelection(String prefix, Set<State> states, Order order, int limit) {
 
   /** What comes first. */
   enum Order {
-    NAME(Comparator.comparing(LockInfo::name)),
-    HELD(longestFirst(LockSelection::held)),
-    WAITING(Comparator.comparingInt((LockInfo lock) -> -lock.waiters().size())),
-    TROUBLE(
-        Comparator.comparingInt(LockSelection::calm)
-            .thenComparing(longestFirst(LockSelection::waited))
-            .thenComparing(longestFirst(LockSelection::held)));
+    NAME,
+    HELD,
+    WAITING,
+    TROUBLE;
 
-    private final Comparator<LockInfo> comparator;
-
-    Order(Comparator<LockInfo> comparator) {
-      this.comparator = comparator.thenComparing(LockInfo::name);
+    private Comparator<LockInfo> comparator() {
+      Comparator<LockInfo> first =
+          switch (this) {
+            case NAME -> Comparator.comparing(LockInfo::name);
+            case HELD -> longestFirst(LockSelection::held);
+            case WAITING -> Comparator.comparingInt(lock -> -lock.waiters().size());
+            case TROUBLE ->
+                Comparator.comparingInt(LockSelection::calm)
+                    .thenComparing(longestFirst(LockSelection::waited))
+                    .thenComparing(longestFirst(LockSelection::held));
+          };
+      return first.thenComparing(LockInfo::name);
     }
 
     @Override
@@ -114,7 +119,7 @@ record LockSelection(String prefix, Set<State> states, Order order, int limit) {
   }
 
   private void cut(List<LockInfo> kept) {
-    kept.sort(order.comparator);
+    kept.sort(order.comparator());
     if (kept.size() > limit) {
       kept.subList(limit, kept.size()).clear();
     }

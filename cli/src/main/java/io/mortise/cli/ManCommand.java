@@ -105,7 +105,7 @@ final class ManCommand implements Callable<Integer> {
     if (!command.positionalParameters().isEmpty()) {
       lines.add(".SH PARAMETERS");
       for (PositionalParamSpec parameter : command.positionalParameters()) {
-        entry(lines, parameter.paramLabel(), parameter.renderedDescription());
+        entry(lines, parameter.paramLabel(), parameter.description());
       }
     }
     String heading = "";
@@ -122,7 +122,7 @@ final class ManCommand implements Callable<Integer> {
         heading = own;
       }
       String label = option.arity().max() == 0 ? "" : " " + option.paramLabel();
-      entry(lines, String.join(", ", option.names()) + label, option.renderedDescription());
+      entry(lines, String.join(", ", option.names()) + label, option.description());
     }
     if (!command.subcommands().isEmpty()) {
       lines.add(".SH COMMANDS");

@@ -10,6 +10,7 @@ import io.mortise.cli.output.Pager;
 import io.mortise.cli.output.Terminal;
 import java.io.PrintStream;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.util.List;
 import java.util.OptionalInt;
@@ -65,7 +66,8 @@ final class ShowCommand implements Callable<Integer> {
       Pager.print(
           out,
           cliEnvironment.variables(),
-          LockTable.details(lock, ZonedDateTime.now(), Terminal.STDOUT.size().columns()));
+          LockTable.details(
+              lock, ZonedDateTime.now(ZoneId.systemDefault()), Terminal.STDOUT.size().columns()));
     }
     return ExitStatus.OK;
   }

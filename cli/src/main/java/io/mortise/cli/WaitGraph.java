@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -131,7 +132,7 @@ final class WaitGraph {
     }
 
     private void leave(String session) {
-      if (!low.get(session).equals(index.get(session))) {
+      if (!Objects.equals(low.get(session), index.get(session))) {
         return;
       }
       List<String> group = new ArrayList<>();
