@@ -156,10 +156,28 @@ final class ManCommand implements Callable<Integer> {
     lines.add(text(String.join(" ", description)));
   }
 
-  /** Text that is no request: neither a backslash nor a dot or quote at its begin has a meaning. */
+  /**
+   * Text that is no request: neither a backslash nor a dot or quote at its beginning has a meaning.
+   */
   private static String text(String text) {
-    String escaped =
-        OutputSanitizer.text(text.replace("%n", " ")).replace("\\", "\\e").replace("-", "\\-");
-    return escaped.startsWith(".") || escaped.startsWith("'") ? "\\&" + escaped : escaped;
+    StringBuilder escaped = new StringBuilder();
+    OutputSanitizer.text(text.replace("%n", " "))
+        .codePoints()
+        .forEach(
+            c -> {
+              switch (c) {
+                case '\\' -> escaped.append("\\e");
+                case '-' -> escaped.append("\\-");
+                default -> {
+                  if (c < 0x7F) {
+                    escaped.appendCodePoint(c);
+                  } else {
+                    escaped.append(String.format(Locale.ROOT, "\\[u%04X]", c));
+                  }
+                }
+              }
+            });
+    boolean isRequest = escaped.indexOf(".") == 0 || escaped.indexOf("'") == 0;
+    return (isRequest ? "\\&" : "") + escaped;
   }
 }

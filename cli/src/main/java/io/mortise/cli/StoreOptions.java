@@ -59,11 +59,11 @@ final class StoreOptions extends CommonOptions {
     if (url == null || url.isEmpty()) {
       return embedded(variables);
     }
-    return refuseMemory(resolve(url));
+    return resolve(url);
   }
 
   /** Locks in the memory of this process exclude nobody. */
-  private static String refuseMemory(String url) {
+  private static void refuseMemory(String url) {
     if (url.startsWith("mem:")
         || (url.startsWith("quorum:") && MEMORY_MEMBER.matcher(url).find())) {
       throw new CliException(
@@ -73,7 +73,6 @@ final class StoreOptions extends CommonOptions {
               + "' keeps locks in the memory of one process, and no other command would see them. For one host take"
               + " jdbc:sqlite:/PATH/locks.db.");
     }
-    return url;
   }
 
   /**
@@ -91,6 +90,7 @@ final class StoreOptions extends CommonOptions {
    */
   LockClient connect(String url, @Nullable Duration ttl) {
     setLogLevel();
+    refuseMemory(url);
     makeEmbedded(url);
     return cliEnvironment.connector().connect(url, ttl);
   }
@@ -103,6 +103,7 @@ final class StoreOptions extends CommonOptions {
   LockClient look() {
     setLogLevel();
     String url = url();
+    refuseMemory(url);
     Path file = missingFile(url);
     if (file != null && isEmbeddedDefault()) {
       return cliEnvironment.connector().connect(EMPTY, null);

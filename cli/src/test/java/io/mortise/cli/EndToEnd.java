@@ -100,9 +100,9 @@ abstract class EndToEnd {
                       .matches(
                           "job +\\S+:"
                               + holderPid
-                              + " +"
+                              + " +exclusive +\\S+ +1 +"
                               + holder.out().strip()
-                              + " +\\S+ +1 +night job");
+                              + " +night job");
                 }
               });
       holder.process().destroyForcibly();

@@ -105,12 +105,12 @@ class LookingTest extends CommandHarness {
             SampleLocks.gone("a", 90),
             SampleLocks.held("mortise-doctor")));
     assertThat(names("ls")).containsExactly("a", "b", "c", "d", "e");
-    assertThat(names("ls", "--sort", "held")).containsExactly("b", "d", "a", "c", "e");
+    assertThat(names("ls", "--sort", "held")).containsExactly("b", "a", "c", "d", "e");
     assertThat(names("ls", "--sort", "waiting")).startsWith("b");
     assertThat(names("ls", "--sort", "trouble")).containsExactly("b", "a", "c", "e", "d");
     assertThat(names("ls", "--state", "gone,shut")).containsExactly("a", "c", "e");
     assertThat(names("ls", "--state=waited")).containsExactly("b");
-    assertThat(names("ls", "mortise-d")).containsExactly("mortise-doctor");
+    assertThat(names("ls", "mortise-doctor")).containsExactly("mortise-doctor");
     err.reset();
     assertThat(names("ls", "--limit", "2")).containsExactly("a", "b");
     assertThat(err()).contains("the first 2 of 5.");
