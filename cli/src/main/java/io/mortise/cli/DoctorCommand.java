@@ -3,6 +3,7 @@ package io.mortise.cli;
 import io.mortise.cli.output.GuaranteeFormatter;
 import io.mortise.cli.output.JsonWriter;
 import io.mortise.cli.output.OutputSanitizer;
+import io.mortise.cli.output.Pager;
 import io.mortise.guarantee.Fault;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
@@ -10,7 +11,7 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreReport.Finding;
 import io.mortise.spi.StoreReport.Grade;
-import java.io.PrintStream;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -28,8 +29,8 @@ import picocli.CommandLine.Option;
     description = "Look at the settings of the store's server, and say what locks on it guarantee.",
     footer = {
       "",
-      "Like every command it makes what the store lacks to be opened, such as its tables. It takes one lock with a name"
-          + " of its own and gives it back; it changes nothing else. Exit status: 0 if nothing takes away a guarantee that"
+      "It makes what a server lacks to be opened, such as tables, but no file. It takes one lock, mortise-doctor, and"
+          + " gives it back; it changes nothing else. Exit status: 0 if nothing takes away a guarantee that"
           + " this store can give; 1 if something does, or could not be found out; 69 if the store cannot be reached or"
           + " must not be used as it is."
     })
@@ -51,7 +52,7 @@ final class DoctorCommand implements Callable<Integer> {
   public Integer call() {
     StoreReport report;
     String display;
-    try (LockStore opened = store.open(store.url())) {
+    try (LockStore opened = store.open()) {
       display = opened.profile().display();
       report = new StoreDiagnostics(opened).run();
     }
@@ -70,31 +71,32 @@ final class DoctorCommand implements Callable<Integer> {
   }
 
   private void print(String display, StoreReport report, Optional<StoreMode> mode) {
-    PrintStream out = cliEnvironment.out();
-    out.println("Store " + shown(display));
-    out.println();
+    List<String> out = new ArrayList<>();
+    out.add("Store " + shown(display));
+    out.add("");
     report.findings().forEach(finding -> print(out, finding));
-    out.println();
+    out.add("");
     if (mode.isEmpty()) {
-      out.println("The guarantee table has no row for this kind of store yet.");
+      out.add("The guarantee table has no row for this kind of store yet.");
+      Pager.print(cliEnvironment.out(), cliEnvironment.variables(), out);
       return;
     }
-    out.println(
+    out.add(
         "It is in mode "
             + mode.get().id()
             + ": "
             + GuaranteeFormatter.plain(mode.get().title())
             + ".");
-    out.println("What becomes of exclusive locks when something goes wrong:");
-    GuaranteeFormatter.summary(table.row(mode.get().id()))
-        .forEach(line -> out.println("  " + line));
-    out.println();
-    out.println("Why, and which test shows it: mortise guarantees " + mode.get().id());
+    out.add("What becomes of exclusive locks when something goes wrong:");
+    GuaranteeFormatter.summary(table.row(mode.get().id())).forEach(line -> out.add("  " + line));
+    out.add("");
+    out.add("Why, and which test shows it: mortise guarantees " + mode.get().id());
+    Pager.print(cliEnvironment.out(), cliEnvironment.variables(), out);
   }
 
-  private void print(PrintStream out, Finding finding) {
+  private void print(List<String> out, Finding finding) {
     String head = finding.id() + (finding.value().isEmpty() ? "" : ": " + finding.value());
-    out.println(sign(finding.grade()) + shown(head));
+    out.add(sign(finding.grade()) + shown(head));
     if (finding.grade() == Grade.FINE && !store.verbose) {
       return;
     }
@@ -104,10 +106,10 @@ final class DoctorCommand implements Callable<Integer> {
             .map(fault -> table.fault(fault).title())
             .collect(Collectors.joining(", "));
     String text = finding.meaning() + (concerns.isEmpty() ? "" : " Decides: " + concerns + ".");
-    GuaranteeFormatter.wrap(shown(text), 90).forEach(line -> out.println("        " + line));
+    GuaranteeFormatter.wrap(shown(text), 90).forEach(line -> out.add("        " + line));
     if (!finding.remedy().isEmpty()) {
       GuaranteeFormatter.wrap("For more: " + shown(finding.remedy()), 90)
-          .forEach(line -> out.println("        " + line));
+          .forEach(line -> out.add("        " + line));
     }
   }
 

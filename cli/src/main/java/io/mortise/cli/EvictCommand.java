@@ -7,16 +7,16 @@ import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.cli.output.LockFormatter;
+import io.mortise.cli.output.LockTable;
 import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.cli.output.Terminal;
-import io.mortise.spi.AttemptId;
 import io.mortise.spi.time.DurationText;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.nio.charset.Charset;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -45,6 +45,9 @@ import picocli.CommandLine.Spec;
           + " command whose mortise crashed. With --now it opens at once."
     })
 final class EvictCommand implements Callable<Integer> {
+  private static final String ORPHAN =
+      " What the lock is shut for may still go on: a command that outlived its mortise, say.";
+
   private final CliEnvironment cliEnvironment;
 
   @Spec private CommandSpec spec;
@@ -76,13 +79,13 @@ final class EvictCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     LockName.of(name);
-    String wanted = attempt == null ? null : AttemptId.parse(attempt).encoded();
+    String wanted = attempt == null ? null : LockTable.attempt(attempt).encoded();
     boolean canAsk = Terminal.STDIN.isPresent() && Terminal.STDERR.isPresent();
     if (!yes && !canAsk) {
       throw new ParameterException(
           spec.commandLine(), "There is no terminal to ask on. Add --yes if you are sure.");
     }
-    try (LockClient client = store.connect(store.url(), null)) {
+    try (LockClient client = store.look()) {
       Optional<LockInfo> view = client.admin().find(name);
       Optional<LockParticipant> party = view.flatMap(lock -> choose(lock, wanted));
       if (party.isEmpty() && wanted == null) {
@@ -91,18 +94,36 @@ final class EvictCommand implements Callable<Integer> {
         say("Attempt " + attempt + " neither holds nor waits for lock '" + name + "'.");
         return ExitStatus.OK;
       }
-      boolean holds = view.get().holders().contains(party.get());
-      if (!yes && !confirm(party.get(), holds)) {
+      return evict(client, view.get(), party.get());
+    }
+  }
+
+  private int evict(LockClient client, LockInfo lock, LockParticipant party) {
+    boolean holds = lock.holders().contains(party);
+    boolean dead = holds && LockFormatter.isGone(party);
+    if (dead && !now && !lock.shutFor().isZero()) {
+      say(
+          "Of lock '"
+              + name
+              + "' "
+              + LockFormatter.gone(lock)
+              + ". A command may have outlived its mortise. With --now it opens at once.");
+      return ExitStatus.OK;
+    }
+    if (!yes) {
+      prompt(lock, party).forEach(line -> cliEnvironment.err().println(line));
+      if (!isAgreed("Evict it" + (holds && now ? " at once" : "") + "?")) {
         say("Nothing was done.");
         return ExitStatus.FAILED;
       }
-      EvictionResult result =
-          client
-              .admin()
-              .evict(name, party.get().attempt(), now || !holds ? Eviction.BREAK : Eviction.CLOSE);
-      say(text(result, party.get()));
-      return ExitStatus.OK;
     }
+    Eviction how = now || !holds ? Eviction.BREAK : Eviction.CLOSE;
+    EvictionResult result = client.admin().evict(name, party.attempt(), how);
+    say(
+        dead && result == EvictionResult.HOLD_ENDED
+            ? "Ended the hold of a process that is gone; lock '" + name + "' is free."
+            : text(result, party));
+    return ExitStatus.OK;
   }
 
   /** The one that is meant; empty if it is not there. */
@@ -120,7 +141,7 @@ final class EvictCommand implements Callable<Integer> {
               + name
               + "' has "
               + holders.size()
-              + " holders. Choose one with --attempt; 'mortise show' lists them.");
+              + " holders. Choose one with --attempt=ID; 'mortise show' lists them.");
     }
     return holders.stream().findFirst();
   }
@@ -155,21 +176,41 @@ final class EvictCommand implements Callable<Integer> {
     return ExitStatus.OK;
   }
 
-  private boolean confirm(LockParticipant party, boolean holds) {
-    PrintStream err = cliEnvironment.err();
-    err.println(
+  /** What is there, what will be done to it, and what comes of that. */
+  private List<String> prompt(LockInfo lock, LockParticipant party) {
+    boolean holds = lock.holders().contains(party);
+    List<String> lines = new ArrayList<>();
+    lines.add(
         LockFormatter.client(party)
             + (holds ? " has held" : " has waited for")
             + " lock '"
             + name
-            + "' for "
-            + DurationText.format(party.since())
+            + "'"
+            + (party.since().isZero() ? "" : " for " + DurationText.format(party.since()))
             + (party.label().isEmpty() ? "." : " (" + OutputSanitizer.text(party.label()) + ")."));
-    if (holds && now) {
-      err.println(
-          "It may go on working until it hears of it, while another holds the lock already.");
+    if (!holds) {
+      return lines;
     }
-    return isAgreed("Evict it" + (holds && now ? " at once" : "") + "?");
+    boolean dead = LockFormatter.isGone(party);
+    if (dead) {
+      lines.add("Its process is gone." + (now && !lock.shutFor().isZero() ? ORPHAN : ""));
+    } else if (now) {
+      lines.add("It may go on working until it hears of it, while another holds the lock already.");
+    } else {
+      lines.add(
+          "It is told to let go. Until it does, the lock stays shut: for "
+              + DurationText.format(party.sessionLeft())
+              + " at most if its process is gone or cut off.");
+    }
+    lines.add(
+        lock.waiters().isEmpty()
+            ? "Nobody waits for the lock."
+            : "Next is "
+                + LockFormatter.client(lock.waiters().get(0))
+                + "; "
+                + lock.waiters().size()
+                + (lock.waiters().size() == 1 ? " waits." : " wait."));
+    return lines;
   }
 
   private boolean isAgreed(String question) {

@@ -3,9 +3,11 @@ package io.mortise.cli;
 import io.mortise.cli.output.GuaranteeFormatter;
 import io.mortise.cli.output.GuaranteePage;
 import io.mortise.cli.output.JsonWriter;
+import io.mortise.cli.output.Pager;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
 import java.io.PrintStream;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -86,14 +88,16 @@ final class GuaranteesCommand implements Callable<Integer> {
               modes.stream().map(mode -> GuaranteeFormatter.json(table, mode)).toList()));
       return ExitStatus.OK;
     }
+    List<String> lines = new ArrayList<>();
     for (StoreMode mode : modes) {
-      out.println(mode.id() + ": " + GuaranteeFormatter.plain(mode.title()));
+      lines.add(mode.id() + ": " + GuaranteeFormatter.plain(mode.title()));
       (wanted.isEmpty()
               ? GuaranteeFormatter.summary(table.row(mode.id()))
               : GuaranteeFormatter.details(table.row(mode.id())))
-          .forEach(line -> out.println("  " + line));
-      out.println();
+          .forEach(line -> lines.add("  " + line));
+      lines.add("");
     }
+    Pager.print(out, cliEnvironment.variables(), lines);
     return ExitStatus.OK;
   }
 }

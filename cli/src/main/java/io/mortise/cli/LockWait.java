@@ -7,11 +7,14 @@ import io.mortise.LockException;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.output.LockFormatter;
 import io.mortise.cli.output.Terminal;
 import io.mortise.spi.time.DurationText;
 import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
@@ -24,6 +27,11 @@ import org.jspecify.annotations.Nullable;
 final class LockWait {
   /** A lock that is had sooner is not worth a word. */
   private static final Duration PATIENCE = Duration.ofMillis(500);
+
+  /** From the first line to the second; each further pause is twice as long. */
+  private static final Duration UPDATE = Duration.ofSeconds(5);
+
+  private static final Duration RAREST = Duration.ofMinutes(1);
 
   private final LockClient client;
   private final DistributedLock lock;
@@ -57,9 +65,15 @@ final class LockWait {
         attempt.whenComplete((lease, failure) -> runEvents.add(new RunEvent.AcquireCompleted()));
     RunEvent runEvent = null;
     if (out != null && Terminal.STDERR.isPresent()) {
-      runEvent = runEvents.poll(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-      if (runEvent == null) {
-        out.println("mortise: waiting for lock '" + lock.name() + "'" + situation());
+      Duration pause = PATIENCE;
+      String before = "";
+      while ((runEvent = runEvents.poll(pause.toMillis(), TimeUnit.MILLISECONDS)) == null) {
+        String now = placeAndSituation();
+        if (!now.equals(before)) {
+          out.println("mortise: waiting for lock '" + lock.name() + "'" + now);
+        }
+        before = now;
+        pause = pause.equals(PATIENCE) ? UPDATE : Supervisor.min(pause.multipliedBy(2), RAREST);
       }
     }
     if (runEvent == null) {
@@ -101,6 +115,28 @@ final class LockWait {
         : new CliException(ExitStatus.NOT_HAD, message, timeout);
   }
 
+  /** Our own place in the queue and who is in the way, to be set behind a clause. */
+  private String placeAndSituation() {
+    try {
+      Optional<LockInfo> view = client.admin().find(lock.name());
+      return view.map(LockWait::place).orElse("") + view.map(LockFormatter::situation).orElse(".");
+    } catch (StoreUnavailableException e) {
+      return ": the store does not answer.";
+    }
+  }
+
+  private static String place(LockInfo view) {
+    for (int i = 0; i < view.waiters().size(); i++) {
+      LockParticipant.ClientInfo waiter = view.waiters().get(i).client();
+      if (waiter != null
+          && waiter.pid() == ProcessHandle.current().pid()
+          && waiter.host().equals(host())) {
+        return ", place " + (i + 1);
+      }
+    }
+    return "";
+  }
+
   /** Who is in the way, to be set behind a clause. */
   private String situation() {
     try {
@@ -108,6 +144,15 @@ final class LockWait {
       return view.map(LockFormatter::situation).orElse(".");
     } catch (StoreUnavailableException e) {
       return ": the store does not answer.";
+    }
+  }
+
+  /** As the library names this host to others. */
+  private static String host() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return System.getenv().getOrDefault("HOSTNAME", "unknown");
     }
   }
 }

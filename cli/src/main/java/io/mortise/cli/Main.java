@@ -12,9 +12,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import picocli.AutoComplete;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -35,6 +37,9 @@ public final class Main implements Runnable {
 
   private static final Set<String> COMMON =
       Set.of("--store", "-q", "--quiet", "-v", "--verbose", "--json");
+
+  /** Commands that tell of the others. */
+  private static final Set<String> NEEDS_ALL = Set.of("help", "completion", "man");
 
   @Spec private CommandSpec spec;
 
@@ -58,18 +63,15 @@ public final class Main implements Runnable {
     List<String> command =
         split < 0 ? List.of() : Arrays.asList(args).subList(split + 1, args.length);
     PrintStream err = cliEnvironment.err();
-    CommandLine line =
-        new CommandLine(new Main())
-            .addSubcommand(new RunCommand(cliEnvironment, command))
-            .addSubcommand(new ListCommand(cliEnvironment))
-            .addSubcommand(new ShowCommand(cliEnvironment))
-            .addSubcommand(new EvictCommand(cliEnvironment))
-            .addSubcommand(new DoctorCommand(cliEnvironment))
-            .addSubcommand(new GuaranteesCommand(cliEnvironment))
-            .addSubcommand(new HazardsCommand(cliEnvironment))
-            .addSubcommand(new TortureCommand(cliEnvironment))
-            .addSubcommand(new CommandLine.HelpCommand())
-            .addSubcommand(new AutoComplete.GenerateCompletion());
+    CommandLine line = new CommandLine(new Main());
+    Map<String, Supplier<Object>> commands = commands(cliEnvironment, command);
+    String word = own.length == 0 ? "" : own[0];
+    // To read the annotations of all of them takes a third of the time that 'ls' has.
+    if (commands.containsKey(word) && !NEEDS_ALL.contains(word)) {
+      line.addSubcommand(commands.get(word).get());
+    } else {
+      commands.values().forEach(each -> line.addSubcommand(each.get()));
+    }
     line.setExpandAtFiles(false)
         .setOut(new PrintWriter(cliEnvironment.out(), true, Charset.defaultCharset()))
         .setErr(new PrintWriter(err, true, Charset.defaultCharset()))
@@ -78,7 +80,30 @@ public final class Main implements Runnable {
         .setParameterExceptionHandler((wrong, words) -> usage(err, wrong))
         .setExecutionExceptionHandler((trouble, where, parsed) -> trouble(err, where, trouble));
     line.registerConverter(Duration.class, Main::duration);
+    registerChoice(line, LockSelection.State.class);
+    registerChoice(line, LockSelection.Order.class);
+    registerChoice(line, CompletionCommand.Shell.class);
+    HelpLayout.applyTo(line);
     return line.execute(own);
+  }
+
+  private static Map<String, Supplier<Object>> commands(
+      CliEnvironment cliEnvironment, List<String> command) {
+    Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
+    commands.put("run", () -> new RunCommand(cliEnvironment, command));
+    commands.put("ls", () -> new ListCommand(cliEnvironment));
+    commands.put("show", () -> new ShowCommand(cliEnvironment));
+    commands.put("waits", () -> new WaitsCommand(cliEnvironment));
+    commands.put("evict", () -> new EvictCommand(cliEnvironment));
+    commands.put("doctor", () -> new DoctorCommand(cliEnvironment));
+    commands.put("guarantees", () -> new GuaranteesCommand(cliEnvironment));
+    commands.put("hazards", () -> new HazardsCommand(cliEnvironment));
+    commands.put("torture", () -> new TortureCommand(cliEnvironment));
+    commands.put("help", CommandLine.HelpCommand::new);
+    commands.put("completion", () -> new CompletionCommand(cliEnvironment));
+    commands.put("man", () -> new ManCommand(cliEnvironment));
+    commands.put("complete-names", () -> new CompleteNamesCommand(cliEnvironment));
+    return commands;
   }
 
   /** A store or a flag may stand before the command, as other tools have it. */
@@ -108,17 +133,50 @@ public final class Main implements Runnable {
     }
   }
 
+  /** The values of an enum, as it writes them. */
+  private static <T extends Enum<T>> void registerChoice(CommandLine line, Class<T> type) {
+    List<T> values = List.of(type.getEnumConstants());
+    line.registerConverter(
+        type,
+        text ->
+            values.stream()
+                .filter(value -> value.toString().equals(text))
+                .findFirst()
+                .orElseThrow(
+                    () ->
+                        new TypeConversionException(
+                            "expected one of " + values + " but was '" + text + "'")));
+  }
+
   private static int usage(PrintStream err, ParameterException wrong) {
-    String name = wrong.getCommandLine().getCommandName();
-    say(
-        err,
-        wrong.getMessage()
-            + (wrong instanceof UnmatchedArgumentException && name.equals("run")
-                ? ". The command stands behind --, like: mortise run NAME -- COMMAND"
-                : ""));
-    UnmatchedArgumentException.printSuggestions(wrong, wrong.getCommandLine().getErr());
+    say(err, message(wrong));
+    if (!(wrong instanceof UnmatchedArgumentException unmatched) || unmatched.isUnknownOption()) {
+      UnmatchedArgumentException.printSuggestions(wrong, wrong.getCommandLine().getErr());
+    }
     err.println("Try '" + wrong.getCommandLine().getCommandSpec().qualifiedName() + " --help'.");
     return ExitStatus.USAGE;
+  }
+
+  private static String message(ParameterException wrong) {
+    if (!(wrong instanceof UnmatchedArgumentException unmatched) || unmatched.isUnknownOption()) {
+      return String.valueOf(wrong.getMessage());
+    }
+    CommandLine line = wrong.getCommandLine();
+    String word = unmatched.getUnmatched().get(0);
+    if (line.getParent() == null) {
+      return "There is no command '"
+          + word
+          + "'."
+          + CommandGuess.of(word, line.getSubcommands().keySet())
+              .map(guess -> " Did you mean: mortise " + guess)
+              .orElse("");
+    }
+    return "'"
+        + word
+        + "' is one word too many."
+        + (line.getCommandName().equals("run")
+            ? " The command stands behind --, like: mortise run NAME -- COMMAND"
+            : "");
   }
 
   /** One line that says what to do; where it comes from only on demand. */

@@ -5,8 +5,13 @@ import io.mortise.LockName;
 import io.mortise.admin.LockInfo;
 import io.mortise.cli.output.JsonWriter;
 import io.mortise.cli.output.LockFormatter;
+import io.mortise.cli.output.LockTable;
+import io.mortise.cli.output.Pager;
+import io.mortise.cli.output.Terminal;
 import java.io.PrintStream;
 import java.time.Duration;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
@@ -19,7 +24,11 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "show",
     description = "Show who holds a lock, since when, and who waits for it.",
-    footer = {"", "Says 'free', with exit status 0, if the store knows nothing of the lock."})
+    footer = {
+      "",
+      "Says 'free', with exit status 0, if the store knows nothing of the lock. SINCE is by this host's clock. SESSION is"
+          + " how long the process counts as alive without a renewal. ATTEMPT is what 'mortise evict' takes."
+    })
 final class ShowCommand implements Callable<Integer> {
   private final CliEnvironment cliEnvironment;
 
@@ -40,7 +49,7 @@ final class ShowCommand implements Callable<Integer> {
   public Integer call() {
     LockName.of(name);
     LockInfo lock;
-    try (LockClient client = store.connect(store.url(), null)) {
+    try (LockClient client = store.look()) {
       lock =
           client
               .admin()
@@ -54,7 +63,11 @@ final class ShowCommand implements Callable<Integer> {
     if (json) {
       out.println(JsonWriter.write(LockFormatter.json(lock)));
     } else {
-      LockFormatter.details(lock).forEach(out::println);
+      Pager.print(
+          out,
+          cliEnvironment.variables(),
+          LockTable.details(
+              lock, ZonedDateTime.now(ZoneId.systemDefault()), Terminal.STDOUT.size().columns()));
     }
     return ExitStatus.OK;
   }

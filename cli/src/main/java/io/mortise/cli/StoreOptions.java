@@ -1,8 +1,10 @@
 package io.mortise.cli;
 
 import io.mortise.LockClient;
+import io.mortise.StoreUnfitException;
 import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
 import java.io.IOException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -11,6 +13,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -18,6 +22,11 @@ import picocli.CommandLine.Option;
 /** Which store a command talks to. */
 final class StoreOptions extends CommonOptions {
   static final String VARIABLE = "MORTISE_STORE";
+  private static final Pattern MEMORY_MEMBER = Pattern.compile("[:,]mem:");
+  private static final String SQLITE = "jdbc:sqlite:";
+
+  /** A store without a lock: this host's own file, while it is not there. */
+  private static final String EMPTY = "mem:";
 
   private final CliEnvironment cliEnvironment;
 
@@ -53,6 +62,19 @@ final class StoreOptions extends CommonOptions {
     return resolve(url);
   }
 
+  /** Locks in the memory of this process exclude nobody. */
+  private static void refuseMemory(String url) {
+    if (url.startsWith("mem:")
+        || (url.startsWith("quorum:") && MEMORY_MEMBER.matcher(url).find())) {
+      throw new CliException(
+          ExitStatus.USAGE,
+          "Store '"
+              + OutputSanitizer.url(url)
+              + "' keeps locks in the memory of one process, and no other command would see them. For one host take"
+              + " jdbc:sqlite:/PATH/locks.db.");
+    }
+  }
+
   /**
    * What an option says of a store, as a URL.
    *
@@ -62,19 +84,96 @@ final class StoreOptions extends CommonOptions {
     return option.startsWith("@") ? read(option.substring(1)) : option;
   }
 
-  /** Connects, and says so if the store is one that other hosts do not see. Blocks. */
+  /**
+   * Connects to take locks. What is missing is made; that a store is new and one that other hosts
+   * do not see, is said. Blocks.
+   */
   LockClient connect(String url, @Nullable Duration ttl) {
-    prepare(url);
+    setLogLevel();
+    refuseMemory(url);
+    makeEmbedded(url);
     return cliEnvironment.connector().connect(url, ttl);
   }
 
-  /** The same with the store itself. Blocks. */
-  LockStore open(String url) {
-    prepare(url);
+  /**
+   * Connects to look. Nothing that is missing is made. Blocks.
+   *
+   * @throws CliException if there is no such store
+   */
+  LockClient look() {
+    setLogLevel();
+    String url = url();
+    refuseMemory(url);
+    Path file = missingFile(url);
+    if (file != null && isEmbeddedDefault()) {
+      return cliEnvironment.connector().connect(EMPTY, null);
+    }
+    refuseMissing(file);
+    if (!url.startsWith("jdbc:") || StoreUrl.parse(url).parameter("create") != null) {
+      return cliEnvironment.connector().connect(url, null);
+    }
+    String separator = url.endsWith("?") ? "" : url.contains("?") ? "&" : "?";
+    try {
+      return cliEnvironment.connector().connect(url + separator + "create=false", null);
+    } catch (StoreUnfitException e) {
+      if (!String.valueOf(e.getMessage()).contains("create=false forbids")) {
+        throw e;
+      }
+      throw new CliException(
+          ExitStatus.STORE,
+          "Store '"
+              + OutputSanitizer.url(url)
+              + "' has no tables for locks, and looking makes none. Check the URL and its prefix; the first"
+              + " 'mortise run' makes them.",
+          e);
+    }
+  }
+
+  /** Opens the store itself, to examine it. A server's tables are made, a file is not. Blocks. */
+  LockStore open() {
+    setLogLevel();
+    String url = url();
+    if (isEmbeddedDefault()) {
+      makeEmbedded(url);
+    } else {
+      refuseMissing(missingFile(url));
+    }
     return cliEnvironment.connector().open(url);
   }
 
-  private void prepare(String url) {
+  /** What a look has found nothing in: to be set behind "no lock is held". */
+  String place() {
+    return isEmbeddedDefault()
+        ? " on this host (in '"
+            + OutputSanitizer.text(fileOf(url()))
+            + "'); other hosts have others"
+        : "";
+  }
+
+  private static void refuseMissing(@Nullable Path file) {
+    if (file != null) {
+      throw new CliException(
+          ExitStatus.STORE,
+          "There is no lock file '"
+              + file
+              + "', and looking makes none. Check the path; the first 'mortise run' makes the file.");
+    }
+  }
+
+  /** The file of a SQLite store, if it is not there; null for other stores. */
+  private static @Nullable Path missingFile(String url) {
+    if (!url.startsWith(SQLITE) || "true".equals(StoreUrl.parse(url).parameter("create"))) {
+      return null;
+    }
+    Path file = Path.of(fileOf(url));
+    return Files.exists(file) ? null : file;
+  }
+
+  private static String fileOf(String url) {
+    return StoreUrl.parse(url).base().substring(SQLITE.length());
+  }
+
+  private void setLogLevel() {
     // Read when the first logger is made, which is later than this.
     if (quiet) {
       System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "error");
@@ -84,14 +183,23 @@ final class StoreOptions extends CommonOptions {
       System.setProperty("org.slf4j.simpleLogger.log.io.mortise", "debug");
       System.setProperty("org.slf4j.simpleLogger.log.io.mortise.internal.engine.Engine", "debug");
     }
-    if (!quiet && isEmbeddedDefault()) {
+  }
+
+  /** Makes the folder of this host's own locks, and says that they are new. */
+  private void makeEmbedded(String url) {
+    if (!isEmbeddedDefault()) {
+      return;
+    }
+    Path file = Path.of(fileOf(url));
+    if (!quiet && (verbose || !Files.exists(file))) {
       cliEnvironment
           .err()
           .println(
               "mortise: locks are kept in '"
-                  + OutputSanitizer.text(url.substring("jdbc:sqlite:".length()))
+                  + OutputSanitizer.text(file.toString())
                   + "'. Other hosts do not see them; name a common store with --store or MORTISE_STORE.");
     }
+    makeFolder(Objects.requireNonNull(file.getParent()));
   }
 
   private boolean isEmbeddedDefault() {
@@ -106,6 +214,10 @@ final class StoreOptions extends CommonOptions {
     Path folder =
         (state.startsWith("/") ? Path.of(state) : home(variables).resolve(".local/state"))
             .resolve("mortise");
+    return SQLITE + folder.resolve("locks.db");
+  }
+
+  private static void makeFolder(Path folder) {
     try {
       if (!Files.isDirectory(folder)) {
         if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) {
@@ -124,7 +236,6 @@ final class StoreOptions extends CommonOptions {
               + "' for the locks of this host. Name a store with --store or MORTISE_STORE.",
           e);
     }
-    return "jdbc:sqlite:" + folder.resolve("locks.db");
   }
 
   private static Path home(Map<String, String> variables) {

@@ -1,6 +1,5 @@
 package io.mortise.cli;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.jr.ob.JSON;
@@ -8,14 +7,10 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.cli.output.OutputSanitizer;
-import java.io.ByteArrayOutputStream;
-import java.io.InputStream;
-import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -27,21 +22,27 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Everything that needs no process of its own: looking, evicting, and what is refused. */
-class CommandsTest {
-  private final FakeClient client = new FakeClient();
-  private final List<String> urls = new ArrayList<>();
-  private final Map<String, String> variables =
-      new HashMap<>(Map.of("MORTISE_STORE", "fake:", "PATH", "/bin:/usr/bin"));
-  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
-  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
-
+class CommandsTest extends CommandHarness {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       quoteCharacter = '^',
       value = {
         "^^                                 | No command given",
-        "bogus                              | 'bogus'",
+        "bogus                              | There is no command 'bogus'.",
+        "lss                                | Did you mean: mortise ls",
+        "unlock job                         | Did you mean: mortise evict",
+        "top                                | Did you mean: mortise ls --watch",
+        "show job another                   | 'another' is one word too many.",
+        "ls --limit 0                       | from 1 on",
+        "ls --watch --json                  | does not go with --json",
+        "ls --watch=0                       | a duration above 0",
+        "ls --state gone,foo                | expected one of [held, waited, gone, shut, free]",
+        "ls --sort foo                      | expected one of [name, held, waiting, trouble]",
+        "ls --store mem:                    | the memory of one process",
+        "run --store quorum:redis://a,mem:b,mem:c job -- true | the memory of one process",
+        "man bogus                          | There is no command 'bogus'",
+        "completion csh                     | expected one of [bash, zsh, fish]",
         "run                                | Missing required parameter: 'NAME'",
         "run job                            | Write: mortise run job -- COMMAND",
         "run job true                       | like: mortise run NAME -- COMMAND",
@@ -168,20 +169,78 @@ class CommandsTest {
 
   @Test
   @DisabledOnOs(OS.WINDOWS)
-  void givenNoStore_whenExecuted_thenPrivateFileOfThisHostIsUsedAndSaid(@TempDir Path home)
+  void givenNoStore_whenRun_thenPrivateFileOfThisHostIsUsed_andSaidWhileItIsNew(@TempDir Path home)
       throws Exception {
     variables.remove("MORTISE_STORE");
     variables.put("HOME", home.toString());
-    assertThat(execute("ls")).isZero();
-    Path folder = home.resolve(".local/state/mortise");
-    assertThat(urls).containsExactly("jdbc:sqlite:" + folder.resolve("locks.db"));
-    assertThat(Files.getPosixFilePermissions(folder))
+    String[] tryTaken = {"run", "--wait", "0", "taken", "--", "true"};
+    assertThat(execute(tryTaken)).isEqualTo(ExitStatus.NOT_HAD);
+    Path file = home.resolve(".local/state/mortise/locks.db");
+    assertThat(urls).containsExactly("jdbc:sqlite:" + file);
+    assertThat(Files.getPosixFilePermissions(file.getParent()))
         .isEqualTo(PosixFilePermissions.fromString("rwx------"));
     assertThat(err()).contains("Other hosts do not see them");
 
     err.reset();
+    Files.createFile(file);
+    execute(tryTaken);
+    assertThat(err()).doesNotContain("Other hosts");
+    execute("run", "--verbose", "--wait", "0", "taken", "--", "true");
+    assertThat(err()).contains("Other hosts do not see them");
+  }
+
+  @Test
+  void givenNoStore_whenLooking_thenNothingIsMade_andItIsSaidWhere(@TempDir Path home) {
+    variables.remove("MORTISE_STORE");
+    variables.put("HOME", home.toString());
+    assertThat(execute("ls")).isZero();
+    assertThat(execute("show", "x")).isZero();
+    assertThat(execute("evict", "--yes", "x")).isZero();
+    assertThat(execute("waits")).isZero();
+    assertThat(urls).as("a store that is empty").containsOnly("mem:");
+    assertThat(home).isEmptyDirectory();
+    assertThat(err()).contains("no lock is held or waited for on this host (in '" + home);
+    err.reset();
     assertThat(execute("ls", "--quiet")).isZero();
     assertThat(err()).isEmpty();
+  }
+
+  @Test
+  void givenFileThatIsNotThere_whenLooking_thenItIsNotMade(@TempDir Path folder) {
+    Path file = folder.resolve("typo.db");
+    for (String command : List.of("ls", "show job", "waits", "doctor", "evict --yes job")) {
+      err.reset();
+      List<String> words = new ArrayList<>(List.of(command.split(" ", -1)));
+      words.add("--store=jdbc:sqlite:" + file + "?namespace=a");
+      assertThat(execute(words.toArray(String[]::new))).isEqualTo(ExitStatus.STORE);
+      assertThat(err()).contains("There is no lock file '" + file + "'");
+    }
+    assertThat(folder).isEmptyDirectory();
+    assertThat(urls).isEmpty();
+  }
+
+  @Test
+  void givenDatabase_whenLooking_thenItsTablesAreNotMade() {
+    execute("ls", "--store", "jdbc:postgresql://h/db?user=a");
+    execute("ls", "--store", "jdbc:postgresql://h/db");
+    execute("ls", "--store", "jdbc:postgresql://h/db?create=true");
+    execute("run", "--wait", "0", "--store", "jdbc:postgresql://h/db", "taken", "--", "true");
+    assertThat(urls)
+        .containsExactly(
+            "jdbc:postgresql://h/db?user=a&create=false",
+            "jdbc:postgresql://h/db?create=false",
+            "jdbc:postgresql://h/db?create=true",
+            "jdbc:postgresql://h/db");
+    assertThat(
+            executeFailing(
+                new StoreUnfitException(
+                    "Table 'x' is missing, and create=false forbids to make it."),
+                "ls",
+                "--store=jdbc:postgresql://h/db?password=s3cret"))
+        .isEqualTo(ExitStatus.STORE);
+    assertThat(err())
+        .contains("has no tables for locks, and looking makes none")
+        .doesNotContain("s3");
   }
 
   @ParameterizedTest
@@ -193,7 +252,7 @@ class CommandsTest {
     variables.put("HOME", home);
     String before = System.setProperty("user.home", known.toString());
     try {
-      assertThat(execute("ls")).isZero();
+      execute("run", "--wait", "0", "taken", "--", "true");
       assertThat(urls)
           .containsExactly("jdbc:sqlite:" + known.resolve(".local/state/mortise/locks.db"));
       System.setProperty("user.home", "?"); // of a user without an entry
@@ -214,98 +273,11 @@ class CommandsTest {
   }
 
   @Test
-  void givenLocks_whenListed_thenTableHasNothingThatTerminalObeys() {
-    client.views.addAll(
-        List.of(
-            SampleLocks.held("invoice/42"),
-            SampleLocks.shared("readers"),
-            SampleLocks.closed("shut")));
-    assertThat(execute("ls")).isZero();
-    assertThat(out())
-        .isEqualTo(
-            """
-            NAME        HOLDER            TOKEN             AGE  WAITING  LABEL
-            invoice/42  db1:4711          9007199254740993  3m   1        report.sh
-            readers     db1:4711 +1       11                5s   0
-            shut        (closed for 40s)  -                 -    0
-            """);
-  }
-
-  @Test
-  void givenLock_whenShown_thenWaiterIsThereAndItsLabelIsHarmless() {
-    client.views.add(SampleLocks.held("invoice/42"));
-    assertThat(execute("show", "invoice/42")).isZero();
-    assertThat(out())
-        .contains("invoice/42: held by 1, 1 waiting\n")
-        .contains("holder       db1:4711, exclusive, for 3m, token 9007199254740993")
-        .contains("waiter 1     db2:4711, exclusive, for 12s")
-        .contains("label '\\x1b[2Jevil'", "attempt " + SampleLocks.SECOND.encoded())
-        .doesNotContain("\u001b");
-  }
-
-  @Test
-  void givenUnknownLock_whenShown_thenItIsFree() {
-    assertThat(execute("show", "x")).isZero();
-    assertThat(out()).isEqualTo("x: free\n");
-    out.reset();
-    assertThat(execute("show", "--json", "x")).isZero();
-    assertThat(out()).contains("\"state\" : \"free\"", "\"lastToken\" : null");
-  }
-
-  @Test
-  void givenLocks_whenListedAsJson_thenTokensAreStrings() {
-    client.views.add(SampleLocks.held("invoice/42"));
-    assertThat(execute("ls", "--json")).isZero();
-    assertThat(out())
-        .startsWith("[")
-        .contains("\"token\" : \"9007199254740993\"", "\"sinceMillis\" : 180000", "\"pid\" : 4711")
-        .contains("\\u001B[2Jevil");
-  }
-
-  @Test
-  void givenHolder_whenEvicted_thenGentlyUnlessNowIsSaid() {
-    client.views.add(SampleLocks.held("invoice/42"));
-    assertThat(execute("evict", "--yes", "invoice/42")).isZero();
-    assertThat(err()).contains("Told db1:4711 to let go of lock 'invoice/42'");
-    assertThat(execute("evict", "--yes", "--now", "invoice/42")).isZero();
-    assertThat(execute("evict", "--yes", "nobody")).isZero();
-    assertThat(client.done)
-        .containsExactly(
-            "CLOSE invoice/42 " + SampleLocks.FIRST.encoded(),
-            "close",
-            "BREAK invoice/42 " + SampleLocks.FIRST.encoded(),
-            "close",
-            "close");
-  }
-
-  @Test
-  void givenLockThatIsShutAndHeldByNobody_whenEvicted_thenItIsOpenedOnlyNow() {
-    client.views.add(SampleLocks.closed("import"));
-    assertThat(execute("evict", "--yes", "import")).isZero();
-    assertThat(err()).contains("Nobody holds lock 'import'", "shut for another 40s", "--now");
-    assertThat(client.done).containsExactly("close");
-    assertThat(execute("evict", "--yes", "--now", "import")).isZero();
-    assertThat(err()).contains("Opened lock 'import'");
-    assertThat(client.done).containsExactly("close", "reopen import", "close");
-  }
-
-  @Test
-  void givenSeveralHolders_whenEvicted_thenOneMustBeChosen() {
-    client.views.add(SampleLocks.shared("readers"));
-    assertThat(execute("evict", "--yes", "readers")).isEqualTo(ExitStatus.USAGE);
-    assertThat(err()).contains("has 2 holders");
-    assertThat(execute("evict", "--yes", "--attempt", SampleLocks.SECOND.encoded(), "readers"))
-        .isZero();
-    assertThat(client.done).contains("CLOSE readers " + SampleLocks.SECOND.encoded());
-  }
-
-  @Test
   void givenVersionOrHelp_whenAsked_thenItIsOnStandardOutput() {
     assertThat(execute("--version")).isZero();
     assertThat(execute("run", "--help")).isZero();
     assertThat(execute("help", "run")).isZero();
-    assertThat(execute("generate-completion")).isZero();
-    assertThat(out()).contains("mortise ", "Not covered:", "_complete_mortise");
+    assertThat(out()).contains("mortise ", "Not covered:");
     assertThat(err()).isEmpty();
   }
 
@@ -328,7 +300,7 @@ class CommandsTest {
     out.reset();
     assertThat(execute("doctor", "--help")).isZero();
     assertThat(words(out()))
-        .contains("it makes what the store lacks to be opened, such as its tables")
+        .contains("It makes what a server lacks to be opened, such as tables, but no file")
         .contains("MORTISE_STORE, else a file for this host only");
   }
 
@@ -359,49 +331,5 @@ class CommandsTest {
       assertThat(ls.status()).isEqualTo(ExitStatus.STORE);
       assertThat(ls.err()).contains("nohost.invalid").hasLineCount(1);
     }
-  }
-
-  private int execute(String... args) {
-    return execute(
-        (url, ttl) -> {
-          urls.add(url);
-          return client;
-        },
-        args);
-  }
-
-  private int executeFailing(RuntimeException trouble, String... args) {
-    // Options of a command stand behind it.
-    List<String> words = new ArrayList<>(List.of(args));
-    words.sort((a, b) -> Boolean.compare(a.startsWith("-"), b.startsWith("-")));
-    return execute(
-        (url, ttl) -> {
-          throw trouble;
-        },
-        words.toArray(String[]::new));
-  }
-
-  private int execute(CliEnvironment.StoreOpener storeOpener, String... args) {
-    return Main.execute(
-        new CliEnvironment(
-            variables,
-            storeOpener,
-            InputStream.nullInputStream(),
-            new PrintStream(out, true, UTF_8),
-            new PrintStream(err, true, UTF_8)),
-        args);
-  }
-
-  /** However the lines are broken. */
-  private static String words(String text) {
-    return text.replaceAll("\\s+", " ");
-  }
-
-  private String out() {
-    return out.toString(UTF_8);
-  }
-
-  private String err() {
-    return err.toString(UTF_8);
   }
 }

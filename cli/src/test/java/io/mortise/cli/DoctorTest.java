@@ -110,7 +110,11 @@ class DoctorTest {
   void givenFileOfThisHost_whenLookedAt_thenItsReachIsToldAndNothingIsLeft(@TempDir Path folder)
       throws Exception {
     Path file = folder.resolve("locks.db");
-    assertThat(doctor("jdbc:sqlite:" + file, "--verbose")).as(err.toString(UTF_8)).isZero();
+    assertThat(doctor("jdbc:sqlite:" + file)).as("no file is made").isEqualTo(ExitStatus.STORE);
+    assertThat(folder).isEmptyDirectory();
+    assertThat(doctor("jdbc:sqlite:" + file + "?create=true", "--verbose"))
+        .as(err.toString(UTF_8))
+        .isZero();
     assertThat(said())
         .contains("those of other hosts do not", "It is in mode sqlite: SQLite on Linux");
     assertThat(doctor("mem:")).isZero();

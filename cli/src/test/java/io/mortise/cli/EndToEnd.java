@@ -100,9 +100,9 @@ abstract class EndToEnd {
                       .matches(
                           "job +\\S+:"
                               + holderPid
-                              + " +"
+                              + " +exclusive +\\S+ +1 +"
                               + holder.out().strip()
-                              + " +\\S+ +1 +night job");
+                              + " +night job");
                 }
               });
       holder.process().destroyForcibly();
@@ -186,9 +186,18 @@ abstract class EndToEnd {
       long command = Long.parseLong(holder.out().strip());
       try {
         holder.process().destroyForcibly();
+        await()
+            .atMost(Duration.ofSeconds(60))
+            .until(
+                () ->
+                    show().contains("job: its holder is gone (sh); it stays shut for another 4m"));
+        try (CliProcess evict = tool("evict", "--yes", "job")) {
+          assertThat(evict.status()).isZero();
+          assertThat(evict.err()).contains("it stays shut for another 4m", "With --now it opens");
+        }
         try (CliProcess next = tool("run", "--wait", "15s", "job", "--", "true")) {
           assertThat(next.status()).isEqualTo(ExitStatus.NOT_HAD);
-          assertThat(next.err()).contains("closed for ");
+          assertThat(next.err()).contains("shut for another ");
         }
         assertThat(CliProcess.isAlive(command)).isTrue();
         try (CliProcess evict = tool("evict", "--yes", "--now", "job")) {

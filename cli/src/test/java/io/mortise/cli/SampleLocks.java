@@ -69,6 +69,46 @@ final class SampleLocks {
     return new LockInfo(name, OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of());
   }
 
+  /** Its holder's process is gone, and an at-least time keeps it shut for so many seconds. */
+  static LockInfo gone(String name, int shutSeconds) {
+    LockParticipant dead =
+        new LockParticipant(
+            FIRST.encoded(),
+            null,
+            "import.sh",
+            new Share(Access.EXCLUSIVE, 0, 0),
+            7,
+            Duration.ofSeconds(5),
+            Duration.ZERO,
+            null);
+    return new LockInfo(
+        name, OptionalInt.empty(), 7, Duration.ofSeconds(shutSeconds), List.of(dead), List.of());
+  }
+
+  /** Held by a client of another library, of which the store knows no more. */
+  static LockInfo foreign(String name) {
+    LockParticipant other =
+        new LockParticipant(
+            FIRST.encoded(),
+            new ClientInfo("-", 0, "6f1c"),
+            "",
+            new Share(Access.EXCLUSIVE, 0, 0),
+            0,
+            Duration.ZERO,
+            Duration.ofSeconds(20),
+            null);
+    return new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(other), List.of());
+  }
+
+  /** Held by the waiter of {@link #held}, and waited for by its holder. */
+  static LockInfo heldInReverse(String name) {
+    return lock(
+        name,
+        8,
+        List.of(party(SECOND, "db2", "", Access.EXCLUSIVE, 8, Duration.ofSeconds(20))),
+        List.of(party(FIRST, "db1", "", Access.EXCLUSIVE, 0, Duration.ofSeconds(9))));
+  }
+
   private static LockInfo lock(
       String name, long lastToken, List<LockParticipant> holders, List<LockParticipant> waiters) {
     return new LockInfo(name, OptionalInt.empty(), lastToken, Duration.ZERO, holders, waiters);

@@ -96,8 +96,29 @@ class TerminalTest {
   void givenTerminal_whenEvicting_thenItAsks() throws Exception {
     TerminalResult result =
         atTerminal(
-            "evict held", null, "await Evict it? [y/N]", "type n\\n", "await Nothing was done");
+            "evict held",
+            null,
+            "await db1:4711 has held lock 'held' for 3m (report.sh).",
+            "await It is told to let go. Until it does, the lock stays shut: for 11s at most",
+            "await Next is db2:4711; 1 waits.",
+            "await Evict it? [y/N]",
+            "type n\\n",
+            "await Nothing was done");
     assertThat(result.status()).isEqualTo(ExitStatus.FAILED);
+  }
+
+  @Test
+  void givenTerminal_whenWatching_thenTheListIsShownAgainInItsPlace() throws Exception {
+    TerminalResult result =
+        atTerminal(
+            "ls --watch=500ms",
+            null,
+            "await \\x1b[H\\x1b[Jmortise ls, each 500ms",
+            "await 2 locks",
+            "await \\x1b[H\\x1b[Jmortise ls, each 500ms",
+            "type \\x03");
+    assertThat(result.status()).isEqualTo(130);
+    assertThat(result.out()).contains("held  db1:4711  exclusive");
   }
 
   private record TerminalResult(int status, String out) {}

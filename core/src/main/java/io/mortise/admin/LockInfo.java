@@ -10,7 +10,8 @@ import java.util.OptionalInt;
  * @param permits how many permits the semaphore of that name has; empty for locks and read/write
  *     locks
  * @param lastToken the greatest fencing token granted for this name; 0 if none is known
- * @param shutFor how long nobody can be granted the lock; zero if it is not shut
+ * @param shutFor how long nobody can be granted the lock; zero if it is not shut. A holder whose
+ *     session is over shuts it until the end of its at-least time
  * @param holders in the order in which they were granted
  * @param waiters in the order in which they will be granted; at most 1000
  */

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param capacity see {@link Mode}
  * @param lastToken the greatest token minted for this name; 0 if none is known
- * @param closedFor how long nobody can be granted the lock; zero if it is not closed
+ * @param closedFor how long nobody can be granted the lock; zero if it is not closed. The at-least
+ *     time of a holder whose session has ended counts as well
  * @param holders in the order in which they were granted
  * @param waiters in the order in which they will be granted; at most 1000
  */

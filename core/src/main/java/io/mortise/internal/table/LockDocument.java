@@ -68,8 +68,12 @@ public final class LockDocument extends LockRecord {
             .toList();
     List<LockView.Participant> shownWaiters =
         queue.values().stream().limit(SHOWN).map(waiter -> waiter(waiter, sessions, now)).toList();
-    return new LockView(
-        name, capacity, lastToken, since(now, closedUntil), shownHolders, shownWaiters);
+    long closed =
+        holders.values().stream()
+            .filter(hold -> sessions.left(hold.attempt.session(), now) == 0)
+            .mapToLong(hold -> hold.atLeastUntil)
+            .reduce(closedUntil, Math::max);
+    return new LockView(name, capacity, lastToken, since(now, closed), shownHolders, shownWaiters);
   }
 
   private static LockView.Participant holder(HoldEntry hold, LockStep.Liveness sessions, long now) {

@@ -70,12 +70,16 @@ public final class JdbcInspector {
     List<? extends HoldEntry> holds =
         lock.owner != null ? List.of(lock.owner) : lockSnapshot.holds();
     List<LockView.Participant> holders = new ArrayList<>();
+    long closedUntil = lock.closedUntil;
     for (HoldEntry hold :
         holds.stream().sorted(Comparator.comparingLong((HoldEntry hold) -> hold.token)).toList()) {
       Duration atMost =
           hold.atMostUntil == LockRecord.NEVER ? null : between(now, hold.atMostUntil);
       holders.add(
           party(now, hold.attempt, hold.label, hold.weight, hold.token, hold.since, atMost));
+      if (holders.get(holders.size() - 1).sessionLeft().isZero()) {
+        closedUntil = Math.max(closedUntil, hold.atLeastUntil);
+      }
     }
     List<LockView.Participant> waiters = new ArrayList<>();
     for (WaitRow waiter : lockSnapshot.waiters()) {
@@ -90,7 +94,7 @@ public final class JdbcInspector {
               null));
     }
     return new LockView(
-        lock.name, lock.capacity, lock.lastToken, between(now, lock.closedUntil), holders, waiters);
+        lock.name, lock.capacity, lock.lastToken, between(now, closedUntil), holders, waiters);
   }
 
   private LockView.Participant party(

@@ -21,6 +21,9 @@ public final class ViewCodec {
   private final long now;
   private final Map<String, SessionState> sessionStates = new HashMap<>();
 
+  /** Until when the lock is closed: a dead holder's at-least time counts. */
+  private long closed;
+
   private record SessionState(Duration left, @Nullable ClientLabel client) {}
 
   private ViewCodec(long now) {
@@ -46,7 +49,6 @@ public final class ViewCodec {
     char state = record.charAt(0);
     long last = number(record, 1, 17);
     int capacity = Mode.SHARERS;
-    long closed = 0;
     List<LockView.Participant> holders = new ArrayList<>();
     List<LockView.Participant> waiters = new ArrayList<>();
     if (state == 'h' || state == 'w') {
@@ -74,6 +76,7 @@ public final class ViewCodec {
     AttemptId attempt = AttemptId.parse(record.substring(17, 39));
     long token = last - number(record, 39, 43) + 1;
     boolean plain = record.length() <= 82;
+    closeAfterDeath(attempt, plain ? 0 : number(record, 98, 114));
     return party(
         attempt,
         plain ? "" : record.substring(131),
@@ -84,6 +87,7 @@ public final class ViewCodec {
   }
 
   private LockView.Participant holder(AttemptId attempt, String entry) {
+    closeAfterDeath(attempt, number(entry, 60, 76));
     return party(
         attempt,
         entry.substring(93),
@@ -104,11 +108,20 @@ public final class ViewCodec {
         0);
   }
 
+  private void closeAfterDeath(AttemptId attempt, long shutUntil) {
+    if (session(attempt).left().isZero()) {
+      closed = Math.max(closed, shutUntil);
+    }
+  }
+
+  private SessionState session(AttemptId attempt) {
+    return sessionStates.getOrDefault(
+        attempt.session().value(), new SessionState(Duration.ZERO, null));
+  }
+
   private LockView.Participant party(
       AttemptId attempt, String label, int weight, long token, long since, long freeAt) {
-    SessionState sessionState =
-        sessionStates.getOrDefault(
-            attempt.session().value(), new SessionState(Duration.ZERO, null));
+    SessionState sessionState = session(attempt);
     return new LockView.Participant(
         attempt,
         sessionState.client(),

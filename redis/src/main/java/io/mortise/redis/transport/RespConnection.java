@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
 final class RespConnection {
   private static final Duration PROBE = Duration.ofSeconds(1);
 
+  /** How long a TLS server may be silent before we ask whether it is none. */
+  private static final Duration SILENCE = Duration.ofMillis(500);
+
   private final Endpoint endpoint;
   private final Ticker ticker;
   private final RespWriter writer = new RespWriter();
@@ -192,16 +195,29 @@ final class RespConnection {
     // Without this, any certificate of a trusted authority would do, whomever it is for.
     parameters.setEndpointIdentificationAlgorithm("HTTPS");
     tls.setSSLParameters(parameters);
+    // A server without TLS waits for the rest of what it takes for a command: as long as we do.
+    AtomicBoolean plain = new AtomicBoolean();
+    CompletableFuture<Void> doubt =
+        CompletableFuture.runAsync(
+            () -> {
+              if (speaksPlainly()) {
+                plain.set(true);
+                kill();
+              }
+            },
+            CompletableFuture.delayedExecutor(SILENCE.toMillis(), TimeUnit.MILLISECONDS));
     try {
       tls.startHandshake();
     } catch (IOException e) {
-      if (speaksPlainly()) {
+      if (plain.get() || speaksPlainly()) {
         throw new TlsMismatchException(
             "The server does not speak TLS there. Leave out the second s of rediss in the store URL,"
                 + " or give its TLS port",
             e);
       }
       throw e;
+    } finally {
+      doubt.cancel(false);
     }
     return tls;
   }

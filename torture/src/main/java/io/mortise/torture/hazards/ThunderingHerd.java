@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /** Many wait for one lock. The naive ones all try whenever it is released. */
 final class ThunderingHerd implements Hazard.HazardScenario {
@@ -33,6 +35,8 @@ final class ThunderingHerd implements Hazard.HazardScenario {
     hazardContext.expect(first.lock(LOCK, "first", 60_000), "the first gets the naive lock");
     AtomicInteger listening = new AtomicInteger();
     AtomicInteger served = new AtomicInteger();
+    AtomicInteger refused = new AtomicInteger();
+    AtomicInteger before = new AtomicInteger(WAITERS); // refusals up to the last release
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < WAITERS; i++) {
       RedisConnection own = hazardContext.connect(server.port());
@@ -42,8 +46,11 @@ final class ThunderingHerd implements Hazard.HazardScenario {
               () -> {
                 ears.call("SUBSCRIBE", CHANNEL);
                 listening.incrementAndGet();
-                wait(own, ears);
-                served.incrementAndGet();
+                wait(own, ears, refused);
+                int left = WAITERS - served.incrementAndGet();
+                // Works until the others have tried, so that it does not depend on who runs when.
+                work(() -> refused.get() - before.get() >= left);
+                before.set(refused.get());
                 release(own);
               });
       thread.setDaemon(true);
@@ -51,15 +58,15 @@ final class ThunderingHerd implements Hazard.HazardScenario {
       threads.add(thread);
     }
     hazardContext.await("all listen", () -> listening.get() == WAITERS);
-    hazardContext.await("all have tried once", () -> first.executed("set") > WAITERS);
-    long before = first.executed("set");
+    hazardContext.await("all have tried once", () -> refused.get() == WAITERS);
+    long setsBefore = first.executed("set");
     hazardContext.say("first", "releases");
     release(first);
     hazardContext.await("all were served", () -> served.get() == WAITERS);
     for (Thread thread : threads) {
       thread.join(10_000);
     }
-    long tries = first.executed("set") - before;
+    long tries = first.executed("set") - setsBefore;
     double each = (double) tries / WAITERS;
     hazardContext.say(
         "server",
@@ -69,9 +76,17 @@ final class ThunderingHerd implements Hazard.HazardScenario {
     return each;
   }
 
-  private static void wait(RedisConnection own, RedisConnection ears) {
+  private static void work(BooleanSupplier done) {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
+    while (!done.getAsBoolean() && System.nanoTime() < end) {
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+    }
+  }
+
+  private static void wait(RedisConnection own, RedisConnection ears, AtomicInteger refused) {
     ears.patience(1000);
     while (!own.lock(LOCK, "waiter", 60_000)) {
+      refused.incrementAndGet();
       try {
         ears.receive();
       } catch (UncheckedIOException e) {

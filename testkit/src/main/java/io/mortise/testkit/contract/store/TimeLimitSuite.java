@@ -180,6 +180,19 @@ class TimeLimitSuite extends StoreSuite {
   }
 
   @Test
+  void givenHolderThatDiedUnderAtLeast_whenLookedAt_thenTheLockIsShutThatLong() {
+    needs(Capability.AT_LEAST);
+    needsProofs();
+    SessionDriver a = session("a");
+    a.hold(LOCK, EX, atLeast(LONG));
+    assertThat(look(LOCK).orElseThrow().closedFor()).as("its holder lives").isZero();
+    die(a);
+    LockView dead = look(LOCK).orElseThrow();
+    assertThat(dead.holders()).hasSize(1);
+    assertThat(dead.closedFor()).isBetween(Duration.ofMinutes(3), LONG);
+  }
+
+  @Test
   void givenAtLeast_whenItIsRestarted_thenTheNewTimeCounts_longerOrShorter() {
     needs(Capability.AT_LEAST);
     SessionDriver a = session("a");

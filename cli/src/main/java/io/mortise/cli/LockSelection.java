@@ -1,0 +1,152 @@
+package io.mortise.cli;
+
+import io.mortise.admin.LockAdmin;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockPage;
+import io.mortise.admin.LockParticipant;
+import io.mortise.cli.output.LockFormatter;
+import io.mortise.cli.output.LockFormatter.Condition;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * Which locks are listed, and in which order.
+ *
+ * @param prefix what their names begin with
+ * @param states what they are, in one of these ways; all that are in use if empty
+ * @param limit the most of them
+ */
+record LockSelection(String prefix, Set<State> states, Order order, int limit) {
+  /** The lock that {@code mortise doctor} takes; shown only to whoever names it. */
+  static final String OF_DOCTOR = "mortise-doctor";
+
+  /** So many are kept before the worst are dropped, so that a million locks need no memory. */
+  private static final int SLACK = 1000;
+
+  /** What a lock is. */
+  enum State {
+    HELD,
+    WAITED,
+    GONE,
+    SHUT,
+    FREE;
+
+    private boolean matches(LockInfo lock) {
+      Condition condition = LockFormatter.condition(lock);
+      return switch (this) {
+        case HELD -> condition == Condition.HELD;
+        case WAITED -> !lock.waiters().isEmpty();
+        case GONE -> condition == Condition.GONE;
+        case SHUT -> !lock.shutFor().isZero();
+        case FREE -> condition == Condition.FREE;
+      };
+    }
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** What comes first. */
+  enum Order {
+    NAME,
+    HELD,
+    WAITING,
+    TROUBLE;
+
+    private Comparator<LockInfo> comparator() {
+      Comparator<LockInfo> first =
+          switch (this) {
+            case NAME -> Comparator.comparing(LockInfo::name);
+            case HELD -> longestFirst(LockSelection::held);
+            case WAITING -> Comparator.comparingInt(lock -> -lock.waiters().size());
+            case TROUBLE ->
+                Comparator.comparingInt(LockSelection::calm)
+                    .thenComparing(longestFirst(LockSelection::waited))
+                    .thenComparing(longestFirst(LockSelection::held));
+          };
+      return first.thenComparing(LockInfo::name);
+    }
+
+    @Override
+    public String toString() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /**
+   * What was found.
+   *
+   * @param locks in order
+   * @param found how many there are, within the limit or not
+   */
+  record Selected(List<LockInfo> locks, int found) {}
+
+  /** Looks at all locks. Blocks. */
+  Selected from(LockAdmin admin) {
+    List<LockInfo> kept = new ArrayList<>();
+    int found = 0;
+    String next = null;
+    do {
+      LockPage page =
+          states.contains(State.FREE)
+              ? admin.listAll(prefix, next, LockAdmin.MAX_PAGE)
+              : admin.list(prefix, next, LockAdmin.MAX_PAGE);
+      for (LockInfo lock : page.locks()) {
+        if (isWanted(lock)) {
+          kept.add(lock);
+          found++;
+        }
+      }
+      if (kept.size() - SLACK > limit) {
+        cut(kept);
+      }
+      next = page.next();
+    } while (next != null);
+    cut(kept);
+    return new Selected(kept, found);
+  }
+
+  private boolean isWanted(LockInfo lock) {
+    return (states.isEmpty() || states.stream().anyMatch(state -> state.matches(lock)))
+        && (prefix.startsWith(OF_DOCTOR) || !lock.name().startsWith(OF_DOCTOR));
+  }
+
+  private void cut(List<LockInfo> kept) {
+    kept.sort(order.comparator());
+    if (kept.size() > limit) {
+      kept.subList(limit, kept.size()).clear();
+    }
+  }
+
+  private static Comparator<LockInfo> longestFirst(Function<LockInfo, Duration> time) {
+    return Comparator.comparing(time).reversed();
+  }
+
+  private static int calm(LockInfo lock) {
+    boolean gone = LockFormatter.condition(lock) == Condition.GONE;
+    boolean waited = !lock.waiters().isEmpty();
+    return gone && waited ? 0 : waited ? 1 : gone ? 2 : lock.shutFor().isZero() ? 4 : 3;
+  }
+
+  private static Duration held(LockInfo lock) {
+    return longest(lock.holders());
+  }
+
+  private static Duration waited(LockInfo lock) {
+    return longest(lock.waiters());
+  }
+
+  private static Duration longest(List<LockParticipant> parties) {
+    return parties.stream()
+        .map(LockParticipant::since)
+        .max(Comparator.naturalOrder())
+        .orElse(Duration.ZERO);
+  }
+}

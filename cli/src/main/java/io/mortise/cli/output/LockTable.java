@@ -1,0 +1,176 @@
+package io.mortise.cli.output;
+
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.time.DurationText;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Many locks in a table, and one lock with all that is known of it. */
+public final class LockTable {
+  private static final List<String> LOCKS =
+      List.of("NAME", "HOLDER", "MODE", "AGE", "WAITING", "TOKEN", "LABEL");
+  private static final List<String> PARTIES =
+      List.of("PLACE", "WHO", "MODE", "FOR", "SINCE", "SESSION", "ATTEMPT", "LABEL");
+  private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
+  private static final DateTimeFormatter DAY = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss");
+
+  private LockTable() {}
+
+  /**
+   * One line per lock below a line of headings.
+   *
+   * @param columns what a line may take
+   */
+  public static List<String> lines(List<LockInfo> locks, int columns) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(LOCKS);
+    locks.forEach(lock -> rows.add(row(lock)));
+    return TextTable.lines(rows, columns);
+  }
+
+  private static List<String> row(LockInfo lock) {
+    String name = OutputSanitizer.text(lock.name());
+    String waiting = Integer.toString(lock.waiters().size());
+    if (lock.holders().isEmpty()) {
+      return List.of(name, nobody(lock), "-", "-", waiting, "-", "");
+    }
+    LockParticipant first = lock.holders().get(0);
+    int more = lock.holders().size() - 1;
+    String who =
+        LockFormatter.condition(lock) == LockFormatter.Condition.GONE
+            ? "(gone" + shut(lock, ", ") + ")"
+            : LockFormatter.client(first);
+    return List.of(
+        name,
+        who + (more == 0 ? "" : " +" + more),
+        first.share().toString(),
+        age(first),
+        waiting,
+        first.token() == 0 ? "-" : Long.toString(first.token()),
+        OutputSanitizer.text(first.label()));
+  }
+
+  private static String nobody(LockInfo lock) {
+    return switch (lock.state()) {
+      case SHUT -> "(" + shut(lock, "") + ")";
+      case CHANGING_HANDS -> "(changing hands)";
+      case HELD, FREE -> "-";
+    };
+  }
+
+  private static String shut(LockInfo lock, String before) {
+    return lock.shutFor().isZero()
+        ? ""
+        : before + "shut for " + DurationText.format(lock.shutFor());
+  }
+
+  /**
+   * All that is known of one lock.
+   *
+   * @param now where the reader is
+   * @param columns what a line may take
+   */
+  public static List<String> details(LockInfo lock, ZonedDateTime now, int columns) {
+    List<String> lines = new ArrayList<>();
+    lines.add(TextWidth.cut(OutputSanitizer.text(lock.name()) + ": " + state(lock), columns));
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(PARTIES);
+    lock.holders().forEach(holder -> rows.add(row("holder", holder, now)));
+    for (int i = 0; i < lock.waiters().size(); i++) {
+      rows.add(row("waiter " + (i + 1), lock.waiters().get(i), now));
+    }
+    if (rows.size() > 1) {
+      TextTable.lines(rows, columns - 2).forEach(line -> lines.add("  " + line));
+    }
+    tokens(lock).forEach(line -> lines.add("  " + line));
+    return lines;
+  }
+
+  private static List<String> row(String place, LockParticipant party, ZonedDateTime now) {
+    String session =
+        LockFormatter.isGone(party) ? "over" : DurationText.format(party.sessionLeft()) + " left";
+    return List.of(
+        place,
+        LockFormatter.client(party),
+        party.share().toString(),
+        age(party),
+        since(party, now),
+        party.atMostLeft() == null
+            ? session
+            : session + ", at most " + DurationText.format(party.atMostLeft()),
+        attempt(party),
+        OutputSanitizer.text(party.label()));
+  }
+
+  private static List<String> tokens(LockInfo lock) {
+    List<String> lines = new ArrayList<>();
+    long greatest = 0;
+    for (LockParticipant holder : lock.holders()) {
+      if (holder.token() != 0) {
+        lines.add((lines.isEmpty() ? "token         " : "              ") + holder.token());
+        greatest = Math.max(greatest, holder.token());
+      }
+    }
+    if (lock.lastToken() > greatest) {
+      lines.add(
+          greatest == 0
+              ? "last token    " + lock.lastToken()
+              : "tokens up to  "
+                  + lock.lastToken()
+                  + " (minted ahead, for hand-overs inside the holder's process)");
+    }
+    return lines;
+  }
+
+  private static String state(LockInfo lock) {
+    return switch (LockFormatter.condition(lock)) {
+      case HELD -> "held by " + lock.holders().size() + ", " + waiting(lock);
+      case GONE -> LockFormatter.gone(lock) + ", " + waiting(lock);
+      case SHUT -> shut(lock, "") + ", " + waiting(lock);
+      case CHANGING_HANDS -> "changing hands, " + waiting(lock);
+      case FREE -> "free";
+    };
+  }
+
+  private static String waiting(LockInfo lock) {
+    return lock.waiters().size() + " waiting";
+  }
+
+  private static String age(LockParticipant party) {
+    return party.since().isZero() ? "-" : DurationText.format(party.since());
+  }
+
+  private static String since(LockParticipant party, ZonedDateTime now) {
+    if (party.since().isZero()) {
+      return "-";
+    }
+    ZonedDateTime began = now.minus(party.since()).truncatedTo(ChronoUnit.SECONDS);
+    return began.toLocalDate().equals(now.toLocalDate()) ? TIME.format(began) : DAY.format(began);
+  }
+
+  /** The session and a number, without the zeros between them: {@link #attempt(String)}. */
+  public static String attempt(LockParticipant party) {
+    AttemptId id = AttemptId.parse(party.attempt());
+    return id.session().value() + "." + id.number();
+  }
+
+  /**
+   * The attempt that a user means, in the short form or in that of the library.
+   *
+   * @throws IllegalArgumentException if it is neither
+   */
+  public static AttemptId attempt(String text) {
+    int point = text.indexOf('.');
+    if (point < 0 || !text.substring(point + 1).matches("\\d{1,16}")) {
+      return AttemptId.parse(text);
+    }
+    return new AttemptId(
+        new SessionId(text.substring(0, point)), Long.parseLong(text.substring(point + 1)));
+  }
+}

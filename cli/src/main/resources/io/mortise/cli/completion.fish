@@ -1,0 +1,24 @@
+# Completion of 'mortise' for fish: commands, options, and names of locks, which it asks the store for.
+# Printed by 'mortise completion fish'. To use it:  mortise completion fish > ~/.config/fish/completions/mortise.fish
+
+function __mortise_names
+    set -l words (commandline -opc)
+    set -l store
+    for i in (seq (count $words))
+        switch $words[$i]
+            case --store
+                set store --store=$words[(math $i + 1)]
+            case '--store=*'
+                set store $words[$i]
+        end
+    end
+    $words[1] complete-names $store (commandline -ct) 2>/dev/null
+end
+
+function __mortise_wraps
+    contains -- -- (commandline -opc)
+end
+
+complete -c mortise -f
+complete -c mortise -n __mortise_wraps -a '(__fish_complete_subcommand --fcs-skip=0)' -F
+@LINES@

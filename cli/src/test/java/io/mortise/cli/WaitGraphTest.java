@@ -1,0 +1,112 @@
+package io.mortise.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.Access;
+import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.admin.LockParticipant.Share;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.SessionId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** Circles of processes that wait for each other. */
+class WaitGraphTest {
+  private static final int SESSIONS = 7;
+
+  private int attempts;
+
+  @Test
+  void givenRandomLocks_thenCirclesAreThoseThatATryOfAllWaysFinds() {
+    long seed = Long.getLong("mortise.wait.seed", 28);
+    Random random = new Random(seed);
+    int withCircles = 0;
+    for (int round = 0; round < 2000; round++) {
+      boolean[][] waits = new boolean[SESSIONS][SESSIONS];
+      List<LockInfo> locks = new ArrayList<>();
+      for (int i = 0; i < random.nextInt(8); i++) {
+        int holder = random.nextInt(SESSIONS);
+        int waiter = random.nextInt(SESSIONS);
+        waits[waiter][holder] |= waiter != holder;
+        locks.add(lock("l" + i, holder, waiter));
+      }
+      Set<String> expected = circles(waits);
+      withCircles += expected.isEmpty() ? 0 : 1;
+      Set<String> found = new TreeSet<>();
+      new WaitGraph(locks).cycles().forEach(cycle -> found.add(new TreeSet<>(cycle).toString()));
+      assertThat(found)
+          .as("round %d; again: -Dmortise.wait.seed=%d", round, seed)
+          .isEqualTo(expected);
+    }
+    assertThat(withCircles).as("rounds with a circle").isBetween(100, 1900);
+  }
+
+  @Test
+  void givenProcessThatWaitsForItself_thenItIsNoCircle_andIsARoot() {
+    WaitGraph graph = new WaitGraph(List.of(lock("l", 1, 1)));
+    assertThat(graph.cycles()).isEmpty();
+    assertThat(graph.roots()).containsExactly(session(1));
+  }
+
+  /** Sessions that reach each other, by following all ways. */
+  private static Set<String> circles(boolean[][] waits) {
+    boolean[][] reach = new boolean[SESSIONS][];
+    for (int i = 0; i < SESSIONS; i++) {
+      reach[i] = waits[i].clone();
+    }
+    for (int via = 0; via < SESSIONS; via++) {
+      for (int from = 0; from < SESSIONS; from++) {
+        for (int to = 0; to < SESSIONS; to++) {
+          reach[from][to] |= reach[from][via] && reach[via][to];
+        }
+      }
+    }
+    Set<String> circles = new TreeSet<>();
+    for (int i = 0; i < SESSIONS; i++) {
+      Set<String> circle = new TreeSet<>();
+      for (int k = 0; k < SESSIONS; k++) {
+        if (reach[i][k] && reach[k][i]) {
+          circle.add(session(k));
+        }
+      }
+      if (circle.size() > 1) {
+        circles.add(circle.toString());
+      }
+    }
+    return circles;
+  }
+
+  private LockInfo lock(String name, int holder, int waiter) {
+    return new LockInfo(
+        name,
+        OptionalInt.empty(),
+        1,
+        Duration.ZERO,
+        List.of(party(holder)),
+        List.of(party(waiter)));
+  }
+
+  private LockParticipant party(int session) {
+    return new LockParticipant(
+        new AttemptId(new SessionId(session(session)), ++attempts).encoded(),
+        new ClientInfo("h" + session, 1, ""),
+        "",
+        new Share(Access.EXCLUSIVE, 0, 0),
+        0,
+        Duration.ofSeconds(1),
+        Duration.ofSeconds(9),
+        null);
+  }
+
+  private static String session(int number) {
+    return "SSSSSSSSSSS" + number;
+  }
+}
