@@ -89,7 +89,11 @@ final class StagedRepository {
       // at all.
       checkJar(file.resolveSibling(stem + ".jar"), entry -> entry.equals("META-INF/MANIFEST.MF"));
       checkJar(file.resolveSibling(stem + "-sources.jar"), entry -> entry.endsWith(".java"));
-      checkJar(file.resolveSibling(stem + "-javadoc.jar"), entry -> entry.equals("index.html"));
+      Path javadoc = file.resolveSibling(stem + "-javadoc.jar");
+      checkJar(javadoc, entry -> entry.equals("index.html"));
+      if (has(javadoc, entry -> entry.contains("/internal/"))) {
+        fault("%s shows internal packages", javadoc);
+      }
       if (!Files.exists(sbom)) {
         fault("%s is missing", sbom);
       } else {
@@ -107,10 +111,17 @@ final class StagedRepository {
       fault("%s is missing", jar);
       return;
     }
+    if (!has(jar, wanted)) {
+      fault("%s has nothing of what it is for", jar);
+    }
+  }
+
+  private static boolean has(Path jar, Predicate<String> wanted) throws IOException {
+    if (!Files.exists(jar)) {
+      return false;
+    }
     try (ZipFile zip = new ZipFile(jar.toFile())) {
-      if (zip.stream().map(ZipEntry::getName).noneMatch(wanted)) {
-        fault("%s has nothing of what it is for", jar);
-      }
+      return zip.stream().map(ZipEntry::getName).anyMatch(wanted);
     }
   }
 

@@ -67,6 +67,14 @@ class StagedRepositoryTest {
   }
 
   @Test
+  void givenJavadocOfInternalPackages_thenItIsNamed() throws Exception {
+    stage();
+    write("one-1.0-javadoc.jar", jar("index.html", "io/mortise/one/internal/Hidden.html"));
+    assertThat(faults())
+        .containsExactly("io/mortise/one/1.0/one-1.0-javadoc.jar shows internal packages");
+  }
+
+  @Test
   void givenFileThatWasChangedAfterwards_thenItsChecksumsTell() throws Exception {
     stage();
     Files.writeString(at("one-1.0.pom"), POM + "\n");
@@ -135,11 +143,13 @@ class StagedRepositoryTest {
     return folder.resolve("io/mortise/one/1.0").resolve(name);
   }
 
-  private static byte[] jar(String entry) throws IOException {
+  private static byte[] jar(String... entries) throws IOException {
     ByteArrayOutputStream content = new ByteArrayOutputStream();
     try (ZipOutputStream zip = new ZipOutputStream(content)) {
-      zip.putNextEntry(new ZipEntry(entry));
-      zip.closeEntry();
+      for (String entry : entries) {
+        zip.putNextEntry(new ZipEntry(entry));
+        zip.closeEntry();
+      }
     }
     return content.toByteArray();
   }
