@@ -149,8 +149,7 @@ class EarlierTablesTest {
   }
 
   private Reply acquire(String name, Mode mode) {
-    return later.submit(
-        TestSession.request(name, later.attempt(), mode, false, Terms.NONE, null));
+    return later.submit(TestSession.request(name, later.attempt(), mode, false, Terms.NONE, null));
   }
 
   private static String sum(String schema) throws Exception {

@@ -115,18 +115,27 @@ class EarlierKeysTest {
   @Test
   void givenReaderAndPermitsOfAnEarlierRelease_whenThisOneAcquires_thenTheyCount() {
     String nothing = "0000000000000000";
-    String hold = "1795645008816166" + "0000" + "1795645008816166" + nothing.repeat(2) + "0" + nothing;
+    String hold =
+        "1795645008816166" + "0000" + "1795645008816166" + nothing.repeat(2) + "0" + nothing;
     String end = ".".repeat(23);
     earlier.call(
         "SET",
         "m::l:shared",
-        "x1795645008816166" + end + "100000000000010000001" + nothing.replaceFirst("0$", "1") + nothing.repeat(2));
+        "x1795645008816166"
+            + end
+            + "100000000000010000001"
+            + nothing.replaceFirst("0$", "1")
+            + nothing.repeat(2));
     earlier.call("ZADD", "m::o:shared", "1", HOLDER);
     earlier.call("HSET", "m::d:shared", HOLDER, "h0000001" + hold);
     earlier.call(
         "SET",
         "m::l:permits",
-        "x1795645008816166" + end + "000000300000020000001" + nothing.replaceFirst("0$", "1") + nothing.repeat(2));
+        "x1795645008816166"
+            + end
+            + "000000300000020000001"
+            + nothing.replaceFirst("0$", "1")
+            + nothing.repeat(2));
     earlier.call("ZADD", "m::o:permits", "1", WAITER);
     earlier.call("HSET", "m::d:permits", WAITER, "h0000002" + hold);
 
