@@ -200,9 +200,10 @@ public final class FencingFilter implements Filter {
       if (at instanceof StaleTokenException stale) {
         return stale.refused().equals(token) ? stale : null;
       }
-      at = at instanceof ServletException wrapper && wrapper.getCause() == null
-          ? wrapper.getRootCause()
-          : at.getCause();
+      at =
+          at instanceof ServletException wrapper && wrapper.getCause() == null
+              ? wrapper.getRootCause()
+              : at.getCause();
     }
     return null;
   }

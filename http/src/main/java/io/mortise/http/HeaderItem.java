@@ -38,7 +38,8 @@ final class HeaderItem {
   @Override
   public String toString() {
     StringBuilder text = new StringBuilder(version);
-    parameters.forEach((name, value) -> text.append(';').append(name).append('=').append(quoted(value)));
+    parameters.forEach(
+        (name, value) -> text.append(';').append(name).append('=').append(quoted(value)));
     return text.toString();
   }
 
@@ -46,12 +47,15 @@ final class HeaderItem {
     boolean ascii = value.chars().allMatch(c -> c >= ' ' && c <= '~');
     StringBuilder text = new StringBuilder(ascii ? "\"" : "%\"");
     if (ascii) {
-      value.chars().forEach(c -> {
-        if (c == '"' || c == '\\') {
-          text.append('\\');
-        }
-        text.append((char) c);
-      });
+      value
+          .chars()
+          .forEach(
+              c -> {
+                if (c == '"' || c == '\\') {
+                  text.append('\\');
+                }
+                text.append((char) c);
+              });
     } else {
       for (byte each : value.getBytes(UTF_8)) {
         if (each < ' ' || each > '~' || each == '%' || each == '"') {

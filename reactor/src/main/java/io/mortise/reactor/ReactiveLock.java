@@ -155,7 +155,8 @@ public final class ReactiveLock {
   /** Fails when the lease is lost, and never ends otherwise. */
   private static <T> Mono<T> lost(Lease lease) {
     return Mono.create(
-        sink -> lease.onLost(loss -> sink.error(new LeaseLostException(text(loss), loss.end(), loss))));
+        sink ->
+            lease.onLost(loss -> sink.error(new LeaseLostException(text(loss), loss.end(), loss))));
   }
 
   private static String text(LeaseLostException loss) {
@@ -163,7 +164,8 @@ public final class ReactiveLock {
   }
 
   private static <T> Flux<T> untilLost(Lease lease, Flux<T> body) {
-    // An error of the other publisher would not cancel the body: it ends by a value, and then fails.
+    // An error of the other publisher would not cancel the body: it ends by a value, and then
+    // fails.
     AtomicReference<@Nullable Throwable> loss = new AtomicReference<>();
     Mono<Object> lost =
         lost(lease)

@@ -83,8 +83,7 @@ public final class FencingServerInterceptor implements ServerInterceptor {
       return required
           ? refused(
               call, "The call has no fencing token. Send that of your lease as fencing-token.")
-          : Contexts.interceptCall(
-              Context.current().withValue(CURRENT, null), call, headers, next);
+          : Contexts.interceptCall(Context.current().withValue(CURRENT, null), call, headers, next);
     }
     ServerCall<Q, A> answering = new Answering<>(call, token);
     Context context = Context.current().withValue(CURRENT, token);
