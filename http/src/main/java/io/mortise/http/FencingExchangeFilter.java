@@ -33,7 +33,7 @@ public final class FencingExchangeFilter implements ExchangeFilterFunction {
 
   @Override
   public Mono<ClientResponse> filter(ClientRequest request, ExchangeFunction next) {
-    return Mono.defer(tokens::get)
+    return Mono.<FencingToken>defer(tokens)
         .map(Optional::of)
         .defaultIfEmpty(Optional.empty())
         .flatMap(

@@ -114,8 +114,7 @@ class FencingFilterTest {
         response.getWriter().write("begun");
         response.flushBuffer();
         token.ifPresent(cell::write);
-      } else if (path.endsWith("/async")
-          && request.getDispatcherType() == DispatcherType.REQUEST) {
+      } else if (path.endsWith("/async") && request.getDispatcherType() == DispatcherType.REQUEST) {
         AsyncContext async = request.startAsync();
         async.start(async::dispatch);
         return;
@@ -204,8 +203,7 @@ class FencingFilterTest {
       HttpResponse<String> refused = get(path, FencingHeader.NAME, "v1;lock=\"x");
       assertThat(refused.statusCode()).isEqualTo(400);
       assertThat(refused.body()).contains("invalid-token", "\\\"");
-      assertThat(
-              get(path, FencingHeader.NAME, text, FencingHeader.NAME, text).statusCode())
+      assertThat(get(path, FencingHeader.NAME, text, FencingHeader.NAME, text).statusCode())
           .isEqualTo(400);
     }
     assertThat(cell.writes()).isZero();
@@ -303,8 +301,7 @@ class FencingFilterTest {
           .add(new FencingRequestInterceptor(() -> Optional.of(lease.fencingToken())));
       assertThatThrownBy(() -> template.getForObject(uri("/required/a"), String.class))
           .isInstanceOf(LeaseLostException.class);
-      assertThatThrownBy(
-              () -> web(Mono.fromSupplier(lease::fencingToken)).block(LIMIT))
+      assertThatThrownBy(() -> web(Mono.fromSupplier(lease::fencingToken)).block(LIMIT))
           .isInstanceOf(LeaseLostException.class);
       assertThat(cell.writes()).isZero();
     }

@@ -137,7 +137,8 @@ class FencingInterceptorsTest {
               assertThat(e.getStatus().getCode()).isEqualTo(code);
               String trailer = e.getTrailers().get(FencingServerInterceptor.REFUSED_KEY);
               assertThat(trailer != null)
-                  .isEqualTo(code == Status.Code.FAILED_PRECONDITION || code == Status.Code.ABORTED);
+                  .isEqualTo(
+                      code == Status.Code.FAILED_PRECONDITION || code == Status.Code.ABORTED);
               if (trailer != null) {
                 int status =
                     code == Status.Code.ABORTED
@@ -145,8 +146,7 @@ class FencingInterceptorsTest {
                         : FencingHeader.STALE_STATUS;
                 assertThat(FencingHeader.refusal(status, trailer, "cell", token))
                     .get()
-                    .satisfies(
-                        told -> assertThat(told.currentToken()).isEqualTo(SECOND.value()));
+                    .satisfies(told -> assertThat(told.currentToken()).isEqualTo(SECOND.value()));
               }
             });
   }
