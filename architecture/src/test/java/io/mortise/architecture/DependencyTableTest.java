@@ -19,8 +19,8 @@ import org.w3c.dom.Node;
 
 /**
  * The table of dependencies says what each published artifact brings along: what it declares for
- * compilation or run time, and the same of Mortise's artifacts among that. An adapter that begins to
- * drag in a library is noticed here.
+ * compilation or run time, and the same of Mortise's artifacts among that. An adapter that begins
+ * to drag in a library is noticed here.
  */
 class DependencyTableTest {
   private static final String PAGE = "reference/dependencies.md";
@@ -35,7 +35,8 @@ class DependencyTableTest {
   void givenPublishedArtifacts_thenTheTableHasWhatTheirPomsDeclare() throws Exception {
     Path root = Documentation.ROOT;
     List<String> rows = new ArrayList<>();
-    for (Element managed : dependencies(parsed(root.resolve("bom/pom.xml")), "dependencyManagement")) {
+    for (Element managed :
+        dependencies(parsed(root.resolve("bom/pom.xml")), "dependencyManagement")) {
       String artifact = text(managed, "artifactId");
       rows.add(row(root, artifact));
     }
@@ -84,11 +85,15 @@ class DependencyTableTest {
             .map(Dependency::artifact)
             .collect(Collectors.toCollection(TreeSet::new));
     yours.removeAll(brought);
-    return "| `%s` | %s | %s |".formatted(artifact, listed(brought), listed(yours)).replace("|  |", "| |");
+    return "| `%s` | %s | %s |"
+        .formatted(artifact, listed(brought), listed(yours))
+        .replace("|  |", "| |");
   }
 
   private static String listed(Set<String> artifacts) {
-    return artifacts.stream().map(artifact -> "`" + artifact + "`").collect(Collectors.joining(", "));
+    return artifacts.stream()
+        .map(artifact -> "`" + artifact + "`")
+        .collect(Collectors.joining(", "));
   }
 
   private static void bring(Path root, String artifact, Set<String> brought) throws Exception {

@@ -16,7 +16,6 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import java.io.File;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -27,6 +26,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.apache.catalina.Context;
 import org.apache.catalina.Wrapper;
+import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
@@ -61,7 +61,12 @@ class FencingFilterTest {
     tomcat.setPort(0);
     tomcat.getConnector().setProperty("address", "127.0.0.1");
     tomcat.setSilent(true);
-    Context context = tomcat.addContext("", new File(folder.toString()).getAbsolutePath());
+    StandardContext context =
+        (StandardContext) tomcat.addContext("", folder.toFile().getAbsolutePath());
+    // They want --add-opens, and look for what an application leaves in a server that goes on.
+    context.setClearReferencesObjectStreamClassCaches(false);
+    context.setClearReferencesRmiTargets(false);
+    context.setClearReferencesThreadLocals(false);
     Wrapper servlet = Tomcat.addServlet(context, "cell", new CellServlet());
     servlet.setAsyncSupported(true);
     context.addServletMappingDecoded("/*", "cell");

@@ -52,7 +52,11 @@ class FencingHeaderTest {
     for (int i = 0; i < length; i++) {
       name.append((char) (0x20 + random.nextInt(most - 0x20 + 1)));
     }
-    return name.toString().codePoints().anyMatch(c -> Character.isISOControl(c)) ? "x" : name + "x";
+    try {
+      return new FencingToken(name + "x", 1, "h").lock();
+    } catch (IllegalArgumentException e) {
+      return "no name";
+    }
   }
 
   @Test

@@ -11,6 +11,7 @@ import io.mortise.spring.ReactiveLockContext
 import io.mortise.testkit.server.TestStore
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.atomic.AtomicInteger
+import java.util.function.Supplier
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.awaitCancellation
@@ -36,7 +37,7 @@ class LockedSuspendTest {
   @Configuration @EnableMortise open class Application
 
   open class Invoices(private val locks: LockClient) {
-    val begun = CompletableDeferred<Unit>()
+    open val begun = CompletableDeferred<Unit>()
     private val inside = AtomicInteger()
 
     @Locked("invoice/#{#id}")
@@ -92,8 +93,8 @@ class LockedSuspendTest {
   private inline fun <reified T : Any> application(bean: T): AnnotationConfigApplicationContext {
     val application = AnnotationConfigApplicationContext()
     application.register(Application::class.java)
-    application.registerBean(LockClient::class.java, { locks })
-    application.registerBean(T::class.java, { bean })
+    application.registerBean(LockClient::class.java, Supplier { locks })
+    application.registerBean(T::class.java, Supplier { bean })
     return application
   }
 

@@ -141,7 +141,6 @@ class SuspendLockTest {
             while (lease.isValid) {
               Thread.onSpinWait()
             }
-            "done"
           }
         }
       }
