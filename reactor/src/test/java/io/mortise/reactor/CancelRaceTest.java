@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
@@ -104,18 +105,13 @@ class CancelRaceTest {
                           return Flux.never();
                         }))
                 .subscribe(value -> {}, failures::add);
-        AtomicBoolean start = new AtomicBoolean();
         long releaseDelay = Math.max(0, -delay);
         Future<?> released =
             releaser.submit(
                 () -> {
-                  while (!start.get()) {
-                    Thread.onSpinWait();
-                  }
                   spin(releaseDelay);
                   var unused = held.releaseAsync();
                 });
-        start.set(true);
         spin(Math.max(0, delay));
         waiting.dispose();
         released.get(limit.toMillis(), TimeUnit.MILLISECONDS);
@@ -135,7 +131,11 @@ class CancelRaceTest {
   private static void spin(long nanos) {
     long end = System.nanoTime() + nanos;
     while (System.nanoTime() < end) {
-      Thread.onSpinWait();
+      if (end - System.nanoTime() > 100_000) {
+        LockSupport.parkNanos(50_000);
+      } else {
+        Thread.onSpinWait();
+      }
     }
   }
 }
