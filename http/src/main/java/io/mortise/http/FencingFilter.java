@@ -1,6 +1,6 @@
 package io.mortise.http;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.mortise.FencingToken;
 import io.mortise.StaleTokenException;
@@ -143,7 +143,8 @@ public final class FencingFilter implements Filter {
       if (stale == null || answer.isCommitted()) {
         throw e;
       }
-      answer.reset();
+      // Headers of filters around this one stay, such as those of CORS.
+      answer.resetBuffer();
       answer.setHeader(FencingHeader.REFUSED_NAME, FencingHeader.formatRefusal(stale));
       problem(
           answer,
@@ -212,19 +213,23 @@ public final class FencingFilter implements Filter {
       throws IOException {
     answer.setStatus(status);
     answer.setContentType("application/problem+json");
-    byte[] body =
-        ("{\"type\":\"urn:mortise:"
-                + type
-                + "\",\"title\":\""
-                + type.replace('-', ' ')
-                + "\",\"status\":"
-                + status
-                + ",\"detail\":\""
-                + escaped(detail)
-                + "\"}")
-            .getBytes(UTF_8);
-    answer.setContentLength(body.length);
-    answer.getOutputStream().write(body);
+    String body =
+        "{\"type\":\"urn:mortise:"
+            + type
+            + "\",\"title\":\""
+            + type.replace('-', ' ')
+            + "\",\"status\":"
+            + status
+            + ",\"detail\":\""
+            + escaped(detail)
+            + "\"}";
+    answer.setContentLength(body.length());
+    try {
+      answer.getOutputStream().write(body.getBytes(US_ASCII));
+    } catch (IllegalStateException e) {
+      // The handler has begun to write text.
+      answer.getWriter().write(body);
+    }
   }
 
   private static String escaped(String text) {
@@ -234,7 +239,7 @@ public final class FencingFilter implements Filter {
             c -> {
               if (c == '"' || c == '\\') {
                 escaped.append('\\').append((char) c);
-              } else if (c < ' ') {
+              } else if (c < ' ' || c > '~') {
                 escaped.append(String.format("\\u%04x", c));
               } else {
                 escaped.append((char) c);

@@ -113,6 +113,10 @@ class FencingFilterTest {
         } catch (StaleTokenException e) {
           throw new ServletException("Request processing failed", new IllegalStateException(e));
         }
+      } else if (path.endsWith("/begun")) {
+        response.setHeader("Access-Control-Allow-Origin", "https://shop");
+        response.getWriter().write("begun");
+        token.ifPresent(cell::write);
       } else if (path.endsWith("/other")) {
         throw new StaleTokenException("another row", new FencingToken("other", 1, "server"));
       } else if (path.endsWith("/late")) {
@@ -181,6 +185,25 @@ class FencingFilterTest {
     HttpResponse<String> accepted = get("/required/async", second);
     assertThat(accepted.body()).isEqualTo(LOCK);
     FencingHeader.ensureAccepted(accepted, second);
+  }
+
+  @Test
+  void givenHandlerThatHasBegunToAnswer_whenItsTokenIsStale_thenOnlyItsTextIsDropped()
+      throws Exception {
+    FencingToken first = new FencingToken("rechnung/é", 917, "a");
+    assertThat(get("/required/a", new FencingToken("rechnung/é", 918, "b")).statusCode())
+        .isEqualTo(200);
+    HttpResponse<String> refused = get("/required/begun", first);
+    assertThat(refused.statusCode()).isEqualTo(412);
+    assertThat(refused.body())
+        .startsWith("{")
+        .endsWith("}")
+        .contains("rechnung/\\u00e9")
+        .doesNotContain("begun");
+    assertThat(refused.headers().firstValue("Access-Control-Allow-Origin"))
+        .contains("https://shop");
+    assertThatThrownBy(() -> FencingHeader.ensureAccepted(refused, first))
+        .isInstanceOf(StaleTokenException.class);
   }
 
   @Test
