@@ -32,6 +32,9 @@ class ArchitectureTest {
           "io.mortise.spring.integration.MortiseLockRegistry",
           "io.mortise.liquibase.MortiseLockService",
           "io.mortise.spring.Locked",
+          "io.mortise.http.FencingFilter",
+          "io.mortise.reactor.ReactiveLock",
+          "io.mortise.kotlin.SuspendLock",
           "io.mortise.spring.boot.MortiseAutoConfiguration",
           "io.mortise.cli.Main"
         }) {

@@ -51,12 +51,15 @@ final class Rules {
     "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench..", "io.mortise.spring.."
   };
 
-  /** Implement the interfaces of other libraries over any store. */
+  /** Bring any store to other libraries. */
   private static final String[] ADAPTERS = {
     "io.mortise.shedlock..",
     "io.mortise.spring.integration..",
     "io.mortise.liquibase..",
-    "io.mortise.micrometer.."
+    "io.mortise.micrometer..",
+    "io.mortise.http..",
+    "io.mortise.reactor..",
+    "io.mortise.kotlin.."
   };
 
   /**
@@ -86,6 +89,10 @@ final class Rules {
           "io.mortise.shedlock",
           "io.mortise.spring.integration",
           "io.mortise.liquibase",
+          "io.mortise.http",
+          "io.mortise.http.grpc",
+          "io.mortise.reactor",
+          "io.mortise.kotlin",
           "io.mortise.testkit",
           "io.mortise.testkit.contract",
           "io.mortise.testkit.contract.client",

@@ -18,7 +18,7 @@ import org.springframework.context.annotation.Import;
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
-@Import({LockedRegistrar.class, LockedConfiguration.class})
+@Import({LockedConfiguration.ProxyCreatorRegistrar.class, LockedConfiguration.class})
 public @interface EnableMortise {
   /**
    * Whether beans with interfaces are proxied by subclasses, too; for all advice of the context.

@@ -29,8 +29,9 @@ import org.springframework.aot.hint.annotation.Reflective;
  * {@code @Async}. A caller that completes such a stage while it waits for the lock, by {@code
  * cancel} or {@code orTimeout}, gives the wait up. Everything else is held until the method
  * returns. Types whose work is done after the return ({@code Future}, {@code Callable}, {@code
- * Supplier}, streams, Kotlin's suspend functions) are refused, also as type arguments: {@code
- * ResponseEntity<Mono<T>>}.
+ * Supplier}, streams) are refused, also as type arguments: {@code ResponseEntity<Mono<T>>}.
+ * Kotlin's suspend functions are held until they end; they want {@code kotlinx-coroutines-reactor}
+ * and {@code kotlin-reflect}, and are refused without them.
  *
  * <p><b>Cancellation.</b> A subscription that is cancelled releases the lock at once, but not
  * before a {@code @Transactional} of the same method has committed or rolled back.

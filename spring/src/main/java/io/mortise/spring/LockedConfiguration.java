@@ -1,14 +1,19 @@
 package io.mortise.spring;
 
+import java.util.Map;
+import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
 
 /**
  * The beans behind {@link EnableMortise}. Methods are static and ask for no bean of the user's, so
@@ -59,5 +64,19 @@ class LockedConfiguration {
   static LockedStartupCheck mortiseLockedStartupCheck(
       ConfigurableListableBeanFactory beans, LockedMethods methods) {
     return new LockedStartupCheck(beans, methods);
+  }
+
+  /** Sees to a proxy creator; one that is there already stays. */
+  static final class ProxyCreatorRegistrar implements ImportBeanDefinitionRegistrar {
+    @Override
+    public void registerBeanDefinitions(
+        AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+      AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+      Map<String, Object> enabled =
+          importing.getAnnotationAttributes(EnableMortise.class.getName(), false);
+      if (enabled != null && Boolean.TRUE.equals(enabled.get("proxyTargetClass"))) {
+        AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
+      }
+    }
   }
 }

@@ -44,7 +44,7 @@ final class LockedMethodParser {
   /** Of type arguments that are looked at: those of recursive bounds have no end. */
   private static final int DEEPEST = 8;
 
-  private static final boolean HAS_REACTOR =
+  static final boolean HAS_REACTOR =
       ClassUtils.isPresent(
           "reactor.core.publisher.Mono", LockedMethodParser.class.getClassLoader());
 
@@ -130,7 +130,7 @@ final class LockedMethodParser {
   private LockedMethod parse(
       Method method, Class<?> targetClass, String description, Locked locked) {
     refuseUnproxied(method);
-    ResolvableType result = ResolvableType.forMethodReturnType(method, targetClass);
+    ResolvableType result = SuspendFunctions.result(method, targetClass);
     ReactiveAdapter adapter = adapter(method, result.toClass());
     LockedMethod.Kind kind = kind(method, targetClass, result, adapter);
     boolean skips = locked.ifBusy() == Locked.IfBusy.SKIP;
@@ -153,7 +153,7 @@ final class LockedMethodParser {
         plan,
         templates,
         adapter,
-        skips ? skipped(kind, result, adapter) : null,
+        skips ? skipped(method, kind, result, adapter) : null,
         Arrays.stream(method.getExceptionTypes())
             .anyMatch(thrown -> thrown.isAssignableFrom(InterruptedException.class)));
   }
@@ -187,12 +187,10 @@ final class LockedMethodParser {
   }
 
   private static @Nullable ReactiveAdapter adapter(Method method, Class<?> result) {
-    Class<?>[] given = method.getParameterTypes();
-    if (given.length > 0
-        && given[given.length - 1].getName().equals("kotlin.coroutines.Continuation")) {
-      throw new IllegalArgumentException(
-          "suspend functions are not supported. Return a Mono or a CompletableFuture, for example"
-              + " by mono { } of kotlinx-coroutines-reactor");
+    if (SuspendFunctions.isSuspend(method)) {
+      SuspendFunctions.refuseUnserved(method);
+      return ReactiveAdapterRegistry.getSharedInstance()
+          .getAdapter(reactor.core.publisher.Mono.class);
     }
     ReactiveAdapter adapter = adapter(result);
     if (adapter == null && isOneOf(PUBLISHERS, result)) {
@@ -214,7 +212,9 @@ final class LockedMethodParser {
 
   /** Whether the method's work is done by subscriptions. */
   static boolean isPublisher(Method method, Class<?> targetClass) {
-    return adapter(ResolvableType.forMethodReturnType(method, targetClass).toClass()) != null;
+    return SuspendFunctions.isSuspend(method)
+        ? SuspendFunctions.ARE_SERVED
+        : adapter(ResolvableType.forMethodReturnType(method, targetClass).toClass()) != null;
   }
 
   private static LockedMethod.Kind kind(
@@ -224,6 +224,16 @@ final class LockedMethodParser {
       @Nullable ReactiveAdapter adapter) {
     Class<?> result = resultType.toClass();
     refuseLaterInside(resultType, result, 0);
+    if (SuspendFunctions.isSuspend(method)) {
+      if (isOneOf(PUBLISHERS, result) || isLater(result)) {
+        throw new IllegalArgumentException(
+            "the work of its result "
+                + result.getSimpleName()
+                + " is done after the suspend function has returned, when the lock is free again."
+                + " Return what is ready, or remove 'suspend'");
+      }
+      return LockedMethod.Kind.REACTIVE;
+    }
     if (result == CompletionStage.class || result == CompletableFuture.class) {
       boolean onExecutor =
           AnnotatedElementUtils.hasAnnotation(method, Async.class)
@@ -404,7 +414,14 @@ final class LockedMethodParser {
 
   /** What a skipped call returns; for a stage on no executor: what the stage has as its value. */
   private static @Nullable Object skipped(
-      LockedMethod.Kind kind, ResolvableType result, @Nullable ReactiveAdapter adapter) {
+      Method method,
+      LockedMethod.Kind kind,
+      ResolvableType result,
+      @Nullable ReactiveAdapter adapter) {
+    if (SuspendFunctions.isSuspend(method)) {
+      SuspendFunctions.refuseSkip(method, result);
+      return null;
+    }
     if (kind == LockedMethod.Kind.REACTIVE) {
       if (adapter != null && !adapter.supportsEmpty()) {
         throw new IllegalArgumentException(

@@ -232,7 +232,7 @@ class LockedRefusalTest {
         "publisherDeepInside | Mono holds a Flux | Return what is ready",
         "streamInStage | CompletableFuture holds a Stream | Return what is ready",
         "stages | CompletableFuture[] holds a CompletableFuture | Return what is ready",
-        "suspends | suspend functions are not supported | Mono",
+        "suspends | cannot intercept suspend functions | mortise-kotlin",
         "unknownClient | no bean of type LockClient with the name 'nobody' | Declare one",
       })
   void givenMethodThatCannotWork_whenParsed_thenItIsRefusedWithARemedy(

@@ -1,0 +1,201 @@
+package io.mortise.http.grpc;
+
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.ForwardingServerCall;
+import io.grpc.ForwardingServerCallListener;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.mortise.FencingToken;
+import io.mortise.StaleTokenException;
+import io.mortise.http.FencingHeader;
+import io.mortise.http.InvalidFencingHeaderException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the fencing token of a call, and answers for the guard behind it, which is where the data
+ * is: this keeps no memory of tokens and fences nothing by itself.
+ *
+ * <table>
+ *   <caption>What is answered</caption>
+ *   <tr><th>Call</th><th>Status</th></tr>
+ *   <tr><td>metadata that cannot be read, or is there twice; none where it is required</td>
+ *     <td>{@code INVALID_ARGUMENT}</td></tr>
+ *   <tr><td>the guard threw {@link StaleTokenException} about this token, or the service gave it to
+ *     {@code onError}</td><td>{@code FAILED_PRECONDITION}, with trailer {@code fencing-refused}
+ *     </td></tr>
+ *   <tr><td>as before, and {@link StaleTokenException#isGrantedTwice}</td><td>{@code ABORTED}, with
+ *     that trailer</td></tr>
+ *   <tr><td>anything else</td><td>as without this</td></tr>
+ * </table>
+ *
+ * <p>Immutable and thread-safe; never blocks.
+ */
+public final class FencingServerInterceptor implements ServerInterceptor {
+  /** The metadata of a call with a token, as {@link FencingHeader#format} writes it. */
+  public static final Metadata.Key<String> TOKEN_KEY =
+      Metadata.Key.of("fencing-token", Metadata.ASCII_STRING_MARSHALLER);
+
+  /** The trailer of a refusal, as {@link FencingHeader#formatRefusal} writes it. */
+  public static final Metadata.Key<String> REFUSED_KEY =
+      Metadata.Key.of("fencing-refused", Metadata.ASCII_STRING_MARSHALLER);
+
+  private static final Context.Key<FencingToken> CURRENT = Context.key("fencing-token");
+  private static final int DEEPEST_CAUSE = 20;
+
+  private final boolean required;
+
+  private FencingServerInterceptor(boolean required) {
+    this.required = required;
+  }
+
+  /** Calls without a token pass. */
+  public static FencingServerInterceptor optional() {
+    return new FencingServerInterceptor(false);
+  }
+
+  /** Calls without a token are refused. */
+  public static FencingServerInterceptor required() {
+    return new FencingServerInterceptor(true);
+  }
+
+  /** The token of the call that this thread serves; empty if it had none. Does not block. */
+  public static Optional<FencingToken> token() {
+    return Optional.ofNullable(CURRENT.get());
+  }
+
+  @Override
+  public <Q, A> ServerCall.Listener<Q> interceptCall(
+      ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+    FencingToken token;
+    try {
+      token = read(headers);
+    } catch (InvalidFencingHeaderException e) {
+      return refused(call, String.valueOf(e.getMessage()));
+    }
+    if (token == null) {
+      return required
+          ? refused(
+              call, "The call has no fencing token. Send that of your lease as fencing-token.")
+          : Contexts.interceptCall(Context.current().withValue(CURRENT, null), call, headers, next);
+    }
+    ServerCall<Q, A> answering = new Answering<>(call, token);
+    Context context = Context.current().withValue(CURRENT, token);
+    ServerCall.Listener<Q> listener;
+    try {
+      listener = Contexts.interceptCall(context, answering, headers, next);
+    } catch (RuntimeException e) {
+      if (refusalOf(token, e) == null) {
+        throw e;
+      }
+      answering.close(Status.UNKNOWN.withCause(e), new Metadata());
+      return new ServerCall.Listener<>() {};
+    }
+    return new Guarded<>(listener, answering, token);
+  }
+
+  private static @Nullable FencingToken read(Metadata headers) {
+    Iterable<String> all = headers.getAll(TOKEN_KEY);
+    if (all == null) {
+      return null;
+    }
+    List<String> values = new ArrayList<>();
+    all.forEach(values::add);
+    // As one text, two of them are refused.
+    return FencingHeader.parse(String.join(",", values));
+  }
+
+  private static <Q, A> ServerCall.Listener<Q> refused(ServerCall<Q, A> call, String why) {
+    call.close(Status.INVALID_ARGUMENT.withDescription(why), new Metadata());
+    return new ServerCall.Listener<>() {};
+  }
+
+  private static @Nullable StaleTokenException refusalOf(
+      FencingToken token, @Nullable Throwable failure) {
+    Throwable at = failure;
+    for (int depth = 0; at != null && depth < DEEPEST_CAUSE; depth++) {
+      if (at instanceof StaleTokenException stale) {
+        return stale.refused().equals(token) ? stale : null;
+      }
+      at = at.getCause();
+    }
+    return null;
+  }
+
+  /** A call whose end tells of the refusal that it is due to. */
+  private static final class Answering<Q, A>
+      extends ForwardingServerCall.SimpleForwardingServerCall<Q, A> {
+    private final FencingToken token;
+
+    Answering(ServerCall<Q, A> call, FencingToken token) {
+      super(call);
+      this.token = token;
+    }
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+      StaleTokenException stale = refusalOf(token, status.getCause());
+      if (stale == null) {
+        super.close(status, trailers);
+        return;
+      }
+      trailers.put(REFUSED_KEY, FencingHeader.formatRefusal(stale));
+      super.close(
+          (stale.isGrantedTwice() ? Status.ABORTED : Status.FAILED_PRECONDITION)
+              .withDescription(stale.getMessage())
+              .withCause(stale),
+          trailers);
+    }
+  }
+
+  /** Ends the call if a service throws a refusal, which gRPC would answer with UNKNOWN. */
+  private static final class Guarded<Q>
+      extends ForwardingServerCallListener.SimpleForwardingServerCallListener<Q> {
+    private final ServerCall<Q, ?> call;
+    private final FencingToken token;
+    private boolean ended;
+
+    Guarded(ServerCall.Listener<Q> listener, ServerCall<Q, ?> call, FencingToken token) {
+      super(listener);
+      this.call = call;
+      this.token = token;
+    }
+
+    @Override
+    public void onMessage(Q message) {
+      run(() -> super.onMessage(message));
+    }
+
+    @Override
+    public void onHalfClose() {
+      run(super::onHalfClose);
+    }
+
+    @Override
+    public void onReady() {
+      run(super::onReady);
+    }
+
+    /** Called by one thread at a time, as gRPC promises. */
+    private void run(Runnable step) {
+      if (ended) {
+        return;
+      }
+      try {
+        step.run();
+      } catch (RuntimeException e) {
+        if (refusalOf(token, e) == null) {
+          throw e;
+        }
+        ended = true;
+        call.close(Status.UNKNOWN.withCause(e), new Metadata());
+      }
+    }
+  }
+}
