@@ -18,10 +18,7 @@ public class Partner {
   private final JdbcTemplate jdbc;
   private final Duration duration;
 
-  Partner(
-      LockClient locks,
-      JdbcTemplate jdbc,
-      @Value("${shop.partner.takes}") Duration duration) {
+  Partner(LockClient locks, JdbcTemplate jdbc, @Value("${shop.partner.takes}") Duration duration) {
     this.calls = locks.semaphore("partner", CALLS_AT_A_TIME);
     this.jdbc = jdbc;
     this.duration = duration;
@@ -37,8 +34,7 @@ public class Partner {
 
   /** In place of a request over the network. */
   private void call(long order) throws InterruptedException {
-    jdbc.update(
-        "INSERT INTO delivery (purchase, began) VALUES (?, clock_timestamp())", order);
+    jdbc.update("INSERT INTO delivery (purchase, began) VALUES (?, clock_timestamp())", order);
     Thread.sleep(duration.toMillis());
     jdbc.update("UPDATE delivery SET ended = clock_timestamp() WHERE purchase = ?", order);
   }

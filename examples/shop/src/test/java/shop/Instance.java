@@ -32,10 +32,7 @@ final class Instance implements AutoCloseable {
     this.port = port;
     this.log = log;
     process =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(log.toFile())
-            .start();
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
     // Its input ends with this JVM, also with one that is killed and runs no hooks.
     lifeline = new ProcessBuilder("sh", "-c", "read _; kill -9 " + process.pid()).start();
   }

@@ -52,7 +52,13 @@ final class TwoInstances {
 
           Enter ends them.
           """,
-          a.address(), folder, b.address(), folder, a.address(), b.address(), a.address(),
+          a.address(),
+          folder,
+          b.address(),
+          folder,
+          a.address(),
+          b.address(),
+          a.address(),
           a.address());
       System.in.read();
     }

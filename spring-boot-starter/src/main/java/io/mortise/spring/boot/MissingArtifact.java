@@ -42,8 +42,7 @@ record MissingArtifact(String bean, String artifact, String marker) {
       return Stream.empty();
     }
     if (!ClassUtils.isPresent(marker, loader)) {
-      return Stream.of(
-          "There is a " + type + ", but " + artifact + " is not on the class path.");
+      return Stream.of("There is a " + type + ", but " + artifact + " is not on the class path.");
     }
     return count == 1
         ? Stream.empty()

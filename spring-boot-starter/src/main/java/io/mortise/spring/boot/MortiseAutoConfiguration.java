@@ -36,10 +36,10 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Puts {@code @Locked} in force, and makes a {@link LockClient} unless the application has one. Its
- * store is a bean of type {@link Store}, else that of {@link MortiseConnectionDetails}, else that of
- * {@code mortise.url}, else one over the only
- * bean among {@code DataSource}, {@code LettuceConnectionFactory} and {@code CuratorFramework}
- * whose artifact of Mortise is there. Listeners that are beans hear of its locks.
+ * store is a bean of type {@link Store}, else that of {@link MortiseConnectionDetails}, else that
+ * of {@code mortise.url}, else one over the only bean among {@code DataSource}, {@code
+ * LettuceConnectionFactory} and {@code CuratorFramework} whose artifact of Mortise is there.
+ * Listeners that are beans hear of its locks.
  */
 @AutoConfiguration(
     afterName = {

@@ -44,14 +44,11 @@ final class MortiseRuntimeHints implements RuntimeHintsRegistrar {
       for (String provider : providers(loader, file)) {
         hints
             .reflection()
-            .registerType(
-                TypeReference.of(provider), MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
+            .registerType(TypeReference.of(provider), MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
       }
     }
     for (String type : List.of("org.postgresql.PGConnection", "org.postgresql.PGNotification")) {
-      hints
-          .reflection()
-          .registerTypeIfPresent(loader, type, MemberCategory.INVOKE_PUBLIC_METHODS);
+      hints.reflection().registerTypeIfPresent(loader, type, MemberCategory.INVOKE_PUBLIC_METHODS);
     }
     // The driver makes it by its name.
     hints

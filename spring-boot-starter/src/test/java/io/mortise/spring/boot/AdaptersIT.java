@@ -84,8 +84,7 @@ class AdaptersIT {
 
   @Test
   void givenAdaptersOfTheUser_whenStarted_thenThereAreNoOthers() {
-    try (BootApp app =
-        BootApp.setup().and(OwnAdapters.class).set("mortise.url=" + url).start()) {
+    try (BootApp app = BootApp.setup().and(OwnAdapters.class).set("mortise.url=" + url).start()) {
       assertThat(app.context().getBeansOfType(LockRegistry.class)).containsOnlyKeys("own");
       assertThat(app.context().getBeansOfType(LockProvider.class)).containsOnlyKeys("ownProvider");
     }

@@ -92,8 +92,7 @@ class RuntimeHintsIT {
             "io.mortise.jdbc.driver.EagerSocketFactory",
             "org.postgresql.PGConnection",
             "org.postgresql.PGNotification")) {
-      assertThat(
-              RuntimeHintsPredicates.reflection().onType(TypeReference.of(type)).test(hints))
+      assertThat(RuntimeHintsPredicates.reflection().onType(TypeReference.of(type)).test(hints))
           .as(type)
           .isTrue();
     }

@@ -15,8 +15,8 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
  * locks. Also for test slices, such as {@code @DataJdbcTest}, in which {@code @Locked} is not in
  * force without it.
  *
- * <p>An application that has a {@code LockClient} or {@code Store} bean of its own keeps it: replace
- * it in the test. Code that only asks for the token can be tested without Spring by {@link
+ * <p>An application that has a {@code LockClient} or {@code Store} bean of its own keeps it:
+ * replace it in the test. Code that only asks for the token can be tested without Spring by {@link
  * io.mortise.spring.LockContext#testing}.
  */
 @Target(ElementType.TYPE)
