@@ -170,25 +170,6 @@ class ShopTest {
         .isBetween(2L, 3L);
   }
 
-  @Test
-  void givenHistoriesThatAreWrong_whenChecked_thenEachIsFound() {
-    Reports.Entry first = new Reports.Entry(1, 10, "a", true);
-    assertThat(new Reports(List.of(first, new Reports.Entry(2, 13, "b", true))).violations(3))
-        .isEmpty();
-    assertThat(new Reports(List.of(first, new Reports.Entry(2, 10, "b", true))).violations(3))
-        .singleElement()
-        .asString()
-        .startsWith("twice");
-    assertThat(new Reports(List.of(first, new Reports.Entry(2, 9, "b", true))).violations(3))
-        .singleElement()
-        .asString()
-        .startsWith("out of order");
-    assertThat(new Reports(List.of(first, new Reports.Entry(2, 14, "b", true))).violations(3))
-        .singleElement()
-        .asString()
-        .startsWith("none for too long");
-  }
-
   private Instance start(String name) throws IOException {
     Instance instance = Instance.start(name, folder, properties);
     opened.add(instance);

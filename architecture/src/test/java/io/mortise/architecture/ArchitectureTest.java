@@ -31,8 +31,10 @@ class ArchitectureTest {
           "io.mortise.shedlock.MortiseLockProvider",
           "io.mortise.spring.integration.MortiseLockRegistry",
           "io.mortise.liquibase.MortiseLockService",
+          "io.mortise.camel.MortiseClusterService",
           "io.mortise.spring.Locked",
           "io.mortise.spring.boot.MortiseAutoConfiguration",
+          "io.mortise.spring.boot.test.MemoryLocks",
           "io.mortise.cli.Main"
         }) {
       assertThat(ALL.contain(type)).as(type).isTrue();

@@ -56,6 +56,7 @@ final class Rules {
     "io.mortise.shedlock..",
     "io.mortise.spring.integration..",
     "io.mortise.liquibase..",
+    "io.mortise.camel..",
     "io.mortise.micrometer.."
   };
 
@@ -86,6 +87,7 @@ final class Rules {
           "io.mortise.shedlock",
           "io.mortise.spring.integration",
           "io.mortise.liquibase",
+          "io.mortise.camel",
           "io.mortise.testkit",
           "io.mortise.testkit.contract",
           "io.mortise.testkit.contract.client",

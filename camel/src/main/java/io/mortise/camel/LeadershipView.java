@@ -9,7 +9,6 @@ import io.mortise.admin.LockParticipant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
 import org.apache.camel.cluster.CamelClusterMember;
 import org.apache.camel.cluster.CamelClusterService;
 import org.apache.camel.support.cluster.AbstractCamelClusterView;
@@ -23,6 +22,9 @@ import org.slf4j.LoggerFactory;
  */
 final class LeadershipView extends AbstractCamelClusterView {
   private static final Logger log = LoggerFactory.getLogger(LeadershipView.class);
+
+  /** How late an end of the term may be seen whose interrupt a listener has swallowed. */
+  private static final long LOOK_MILLIS = 100;
 
   private final LockClient client;
   private final String lock;
@@ -119,8 +121,10 @@ final class LeadershipView extends AbstractCamelClusterView {
     term = lead;
     try {
       fireLeadershipChangedEvent(local);
-      // Nobody counts it down: the interrupt of the term's end is what is waited for.
-      new CountDownLatch(1).await();
+      // The interrupt of the term's end is what is waited for. A listener may have swallowed it.
+      while (lead.isLeading()) {
+        Thread.sleep(LOOK_MILLIS);
+      }
     } catch (InterruptedException e) {
       log.debug("The term of '{}' ends.", lock);
     } finally {

@@ -83,6 +83,15 @@ abstract class ClusterServiceContract {
     await().atMost(BoundedWait.scaled(BoundedWait.ANSWER)).until(condition);
   }
 
+  /** An operator ends the term of the leader. */
+  private void evict() {
+    try (LockClient operator = LockClient.connect(url)) {
+      String lock = MortiseClusterService.PREFIX + JOBS;
+      String holder = operator.admin().find(lock).orElseThrow().holders().get(0).attempt();
+      operator.admin().evict(lock, holder, Eviction.BREAK);
+    }
+  }
+
   private static Optional<String> leader(CamelClusterView view) {
     return view.getLeader().map(CamelClusterMember::getId);
   }
@@ -180,16 +189,35 @@ abstract class ClusterServiceContract {
     Events events = new Events();
     first.getView(JOBS).addEventListener(events);
     until(() -> first.isLeader(JOBS));
-    String lock = MortiseClusterService.PREFIX + JOBS;
-    LockClient operator = connect();
-    operator
-        .admin()
-        .evict(
-            lock,
-            operator.admin().find(lock).orElseThrow().holders().get(0).attempt(),
-            Eviction.BREAK);
+    evict();
     until(() -> events.told.contains("nobody"));
     until(() -> events.told.lastIndexOf("first") > events.told.lastIndexOf("nobody"));
+    until(() -> first.isLeader(JOBS));
+  }
+
+  @Test
+  void givenListenerThatSwallowsTheInterrupt_whenTheLeadershipIsLost_thenItsEndIsTold()
+      throws Exception {
+    CamelClusterView here = first.getView(JOBS);
+    until(() -> first.isLeader(JOBS));
+    first.stopView(JOBS);
+    AtomicInteger swallowed = new AtomicInteger();
+    Events events = new Events();
+    here.addEventListener(
+        (CamelClusterEventListener.Leadership)
+            (view, leader) -> {
+              if (leader != null && swallowed.get() == 0) {
+                evict();
+                try {
+                  new CountDownLatch(1).await();
+                } catch (InterruptedException e) {
+                  swallowed.incrementAndGet();
+                }
+              }
+            });
+    here.addEventListener(events);
+    first.startView(JOBS);
+    until(() -> swallowed.get() == 1 && events.told.contains("nobody"));
     until(() -> first.isLeader(JOBS));
   }
 
