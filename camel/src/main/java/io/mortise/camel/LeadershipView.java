@@ -131,7 +131,8 @@ final class LeadershipView extends AbstractCamelClusterView {
       // Listeners that stop routes must not be interrupted in turn.
       boolean unused = Thread.interrupted();
       term = null;
-      fireLeadershipChangedEvent(Optional.empty());
+      // Nobody, as far as this view knows.
+      fireLeadershipChangedEvent((CamelClusterMember) null);
     }
   }
 }

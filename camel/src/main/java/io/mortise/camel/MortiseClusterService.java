@@ -19,8 +19,9 @@ import org.apache.camel.support.cluster.AbstractCamelClusterService;
  * <p>A loss is told at once, and {@code isLeader()} is false from then on. A listener that throws
  * when the view begins to lead ends the term; another candidate follows. Listeners are not told of
  * changes between other members. One that calls this service, and not its view, while that view is
- * stopped waits for the stop, which waits for it: at most for the close timeout. {@code getLeader()} and {@code getMembers()} ask the store, for
- * one round trip, unless this view leads; if it does not answer, the answer is empty.
+ * stopped waits for the stop, which waits for it: at most for the close timeout. {@code
+ * getLeader()} and {@code getMembers()} ask the store, for one round trip, unless this view leads;
+ * if it does not answer, the answer is empty.
  *
  * <p>Thread-safe. The client stays the caller's to close, after the Camel context.
  */

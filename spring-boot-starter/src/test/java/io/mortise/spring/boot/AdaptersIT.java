@@ -51,7 +51,7 @@ class AdaptersIT {
   void givenSpringIntegration_whenStarted_thenItsRegistryLocksInTheStore() {
     try (BootApp app = BootApp.setup().set("mortise.url=" + url).start();
         LockClient other = LockClient.connect(url)) {
-      LockRegistry registry = app.bean(LockRegistry.class);
+      LockRegistry<?> registry = app.bean(LockRegistry.class);
       boolean seven =
           ClassUtils.isPresent(
               "org.springframework.integration.support.locks.DistributedLock",
