@@ -60,8 +60,11 @@ class AdaptersIT {
           .isEqualTo(seven ? "MortiseDistributedLockRegistry" : "MortiseLockRegistry");
       Lock lock = registry.obtain("a");
       lock.lock();
-      assertThat(other.lock("a").tryAcquire()).isEmpty();
-      lock.unlock();
+      try {
+        assertThat(other.lock("a").tryAcquire()).isEmpty();
+      } finally {
+        lock.unlock();
+      }
       other.lock("a").tryAcquire().orElseThrow().close();
     }
   }
