@@ -27,7 +27,7 @@ final class LeadershipView extends AbstractCamelClusterView {
   private static final long LOOK_MILLIS = 100;
 
   private final LockClient client;
-  private final String lock;
+  private final String lockName;
   private final LeaderOptions options;
   private final ViewMember local;
 
@@ -37,12 +37,12 @@ final class LeadershipView extends AbstractCamelClusterView {
   LeadershipView(
       CamelClusterService service,
       LockClient client,
-      String lock,
+      String lockName,
       String namespace,
       LeaderOptions options) {
     super(service, namespace);
     this.client = client;
-    this.lock = lock;
+    this.lockName = lockName;
     this.options = options.withLabel(service.getId());
     this.local = new ViewMember(service.getId(), true, this::leads);
   }
@@ -95,16 +95,16 @@ final class LeadershipView extends AbstractCamelClusterView {
 
   private Optional<LockInfo> find() {
     try {
-      return client.admin().find(lock);
+      return client.admin().find(lockName);
     } catch (LockException | IllegalStateException e) {
-      log.debug("Members of '{}' are not known.", lock, e);
+      log.debug("Members of '{}' are not known.", lockName, e);
       return Optional.empty();
     }
   }
 
   @Override
   protected void doStart() {
-    candidacy = client.leader(lock, options, this::lead);
+    candidacy = client.leader(lockName, options, this::lead);
   }
 
   /** Waits until listeners have returned, at most for the close timeout. */
@@ -126,7 +126,7 @@ final class LeadershipView extends AbstractCamelClusterView {
         Thread.sleep(LOOK_MILLIS);
       }
     } catch (InterruptedException e) {
-      log.debug("The term of '{}' ends.", lock);
+      log.debug("The term of '{}' ends.", lockName);
     } finally {
       // Listeners that stop routes must not be interrupted in turn.
       boolean unused = Thread.interrupted();

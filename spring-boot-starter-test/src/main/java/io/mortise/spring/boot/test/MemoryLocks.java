@@ -16,8 +16,8 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
  * force without it.
  *
  * <p>An application that has a {@code LockClient} or {@code Store} bean of its own keeps it:
- * replace it in the test. Code that only asks for the token can be tested without Spring by {@link
- * io.mortise.spring.LockContext#testing}.
+ * replace it in the test. Code that only asks for the token can be tested without Spring by {@code
+ * LockContext.testing(token)}.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

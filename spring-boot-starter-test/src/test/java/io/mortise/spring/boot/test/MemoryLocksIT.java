@@ -61,7 +61,6 @@ class MemoryLocksIT {
   @SpringBootTest(classes = Slice.class, webEnvironment = WebEnvironment.NONE)
   @MemoryLocks
   static class OfSlice {
-    @Autowired private LockClient locks;
     @Autowired private Service service;
   }
 
