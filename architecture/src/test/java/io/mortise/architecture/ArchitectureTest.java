@@ -31,11 +31,13 @@ class ArchitectureTest {
           "io.mortise.shedlock.MortiseLockProvider",
           "io.mortise.spring.integration.MortiseLockRegistry",
           "io.mortise.liquibase.MortiseLockService",
+          "io.mortise.camel.MortiseClusterService",
           "io.mortise.spring.Locked",
           "io.mortise.http.FencingFilter",
           "io.mortise.reactor.ReactiveLock",
           "io.mortise.kotlin.SuspendLock",
           "io.mortise.spring.boot.MortiseAutoConfiguration",
+          "io.mortise.spring.boot.test.MemoryLocks",
           "io.mortise.cli.Main"
         }) {
       assertThat(ALL.contain(type)).as(type).isTrue();

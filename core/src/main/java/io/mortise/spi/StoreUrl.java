@@ -200,14 +200,22 @@ public final class StoreUrl {
                 + "' in store URL '"
                 + hideAllBut(known)
                 + "'. "
-                + NameSuggestion.nearest(name, known)
-                    .map(meant -> "Did you mean '" + meant + "'? ")
-                    .orElse("")
+                + remedy(name, known)
                 + "Known: "
                 + String.join(", ", new TreeSet<>(known))
                 + ".");
       }
     }
+  }
+
+  private static String remedy(String name, Set<String> known) {
+    if (name.equals("ttl")) {
+      return "The TTL is the client's: set it by LockClientBuilder.ttl, or by mortise.ttl in Spring"
+          + " Boot. ";
+    }
+    return NameSuggestion.nearest(name, known)
+        .map(meant -> "Did you mean '" + meant + "'? ")
+        .orElse("");
   }
 
   /** A misspelt name may be that of a password. */

@@ -7,6 +7,7 @@ import io.mortise.event.LockListener;
 import io.mortise.spi.LockStore;
 import io.mortise.spring.boot.MortiseProperties.StoreKind;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
@@ -32,7 +33,9 @@ final class LockClientOpener implements SmartLifecycle, DisposableBean {
   private final MortiseProperties properties;
   private final String applicationName;
   private final @Nullable Store supplied;
+  private final @Nullable MortiseConnectionDetails details;
   private final List<StoreCandidate> candidates;
+  private final Supplier<List<String>> unfitting;
   private final List<LockListener> listeners;
 
   private volatile @Nullable LockClient client;
@@ -44,18 +47,24 @@ final class LockClientOpener implements SmartLifecycle, DisposableBean {
    * Opens nothing yet.
    *
    * @param supplied a store of the user's, which stays the user's to close; null for none
+   * @param details lead to another URL than the properties; null for none
    * @param candidates beans that a store can be opened over
+   * @param unfitting a sentence on each bean that would be one but for something that lacks
    */
   LockClientOpener(
       MortiseProperties properties,
       String applicationName,
       @Nullable Store supplied,
+      @Nullable MortiseConnectionDetails details,
       List<StoreCandidate> candidates,
+      Supplier<List<String>> unfitting,
       List<LockListener> listeners) {
     this.properties = properties;
     this.applicationName = applicationName;
     this.supplied = supplied;
+    this.details = details;
     this.candidates = List.copyOf(candidates);
+    this.unfitting = unfitting;
     this.listeners = List.copyOf(listeners);
   }
 
@@ -95,7 +104,7 @@ final class LockClientOpener implements SmartLifecycle, DisposableBean {
   }
 
   private void setStore(LockClientBuilder builder) {
-    String url = properties.url();
+    String url = details == null ? properties.url() : details.url();
     if (supplied != null || url != null) {
       if (properties.namespace() != null) {
         throw new LockStoreChoiceException(
@@ -131,7 +140,8 @@ final class LockClientOpener implements SmartLifecycle, DisposableBean {
           "The store of the locks is not known: mortise.url is not set, and no bean fits"
               + " mortise.store="
               + wanted.text()
-              + ".",
+              + "."
+              + unfitting.get().stream().map(each -> " " + each).collect(Collectors.joining()),
           REMEDY);
     }
     throw new LockStoreChoiceException(

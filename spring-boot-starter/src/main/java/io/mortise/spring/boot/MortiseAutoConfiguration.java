@@ -20,6 +20,7 @@ import java.util.concurrent.Callable;
 import javax.sql.DataSource;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.ZooKeeper;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -35,9 +36,10 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Puts {@code @Locked} in force, and makes a {@link LockClient} unless the application has one. Its
- * store is a bean of type {@link Store}, else that of {@code mortise.url}, else one over the only
- * bean among {@code DataSource}, {@code LettuceConnectionFactory} and {@code CuratorFramework}
- * whose artifact of Mortise is there. Listeners that are beans hear of its locks.
+ * store is a bean of type {@link Store}, else that of {@link MortiseConnectionDetails}, else that
+ * of {@code mortise.url}, else one over the only bean among {@code DataSource}, {@code
+ * LettuceConnectionFactory} and {@code CuratorFramework} whose artifact of Mortise is there.
+ * Listeners that are beans hear of its locks.
  */
 @AutoConfiguration(
     afterName = {
@@ -63,13 +65,17 @@ public final class MortiseAutoConfiguration {
         MortiseProperties properties,
         Environment environment,
         Optional<Store> supplied,
+        Optional<MortiseConnectionDetails> details,
         Optional<List<StoreCandidate>> candidates,
+        ListableBeanFactory beans,
         ObjectProvider<LockListener> listeners) {
       return new LockClientOpener(
           properties,
           environment.getProperty("spring.application.name", ""),
           supplied.orElse(null),
+          details.orElse(null),
           candidates.orElse(List.of()),
+          () -> MissingArtifact.sentences(beans),
           listeners.orderedStream().toList());
     }
 

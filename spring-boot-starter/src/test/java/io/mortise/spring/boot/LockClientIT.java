@@ -173,6 +173,13 @@ class LockClientIT {
   }
 
   @Test
+  void givenTtlInTheUrl_whenStarted_thenTheAnalysisNamesTheProperty() {
+    assertThat(BootApp.setup().set("mortise.url=" + url + "?ttl=2s").failure().getDescription())
+        .contains("Unknown parameter 'ttl'")
+        .contains("by mortise.ttl in Spring Boot");
+  }
+
+  @Test
   void givenServerThatIsNotThere_whenStarted_thenTheAnalysisSaysSo() {
     FailureAnalysis analysis =
         BootApp.setup()

@@ -138,6 +138,26 @@ class StoreOfBeansIT {
     assertKeptIn(both().set("mortise.url=" + redis.url()), redis.url());
   }
 
+  @Configuration(proxyBeanMethods = false)
+  static class TwoDataSources {
+    @Bean
+    DataSource one() {
+      return new DriverManagerDataSource(postgres.url());
+    }
+
+    @Bean
+    DataSource two() {
+      return new DriverManagerDataSource(postgres.url());
+    }
+  }
+
+  @Test
+  void givenTwoBeansOfAType_whenNoneIsPrimary_thenTheAnalysisCountsThem() {
+    FailureAnalysis analysis = BootApp.setup().and(TwoDataSources.class).failure();
+    assertThat(analysis.getDescription())
+        .contains("There are 2 beans of type DataSource, and none is @Primary.");
+  }
+
   @Test
   void givenSmallPool_whenStarted_thenTheAnalysisSaysHowLargeItMustBe() {
     FailureAnalysis analysis =

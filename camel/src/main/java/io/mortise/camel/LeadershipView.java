@@ -1,0 +1,138 @@
+package io.mortise.camel;
+
+import io.mortise.LeaderOptions;
+import io.mortise.Leadership;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.camel.cluster.CamelClusterMember;
+import org.apache.camel.cluster.CamelClusterService;
+import org.apache.camel.support.cluster.AbstractCamelClusterView;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A candidate for the leadership of a namespace. Its task does nothing but tell the listeners, and
+ * wait for the end of its term between the two.
+ */
+final class LeadershipView extends AbstractCamelClusterView {
+  private static final Logger log = LoggerFactory.getLogger(LeadershipView.class);
+
+  /** How late an end of the term may be seen whose interrupt a listener has swallowed. */
+  private static final long LOOK_MILLIS = 100;
+
+  private final LockClient client;
+  private final String lockName;
+  private final LeaderOptions options;
+  private final ViewMember local;
+
+  private volatile Leadership.@Nullable Lead term;
+  private @Nullable Leadership candidacy;
+
+  LeadershipView(
+      CamelClusterService service,
+      LockClient client,
+      String lockName,
+      String namespace,
+      LeaderOptions options) {
+    super(service, namespace);
+    this.client = client;
+    this.lockName = lockName;
+    this.options = options.withLabel(service.getId());
+    this.local = new ViewMember(service.getId(), true, this::leads);
+  }
+
+  private boolean leads() {
+    Leadership.Lead now = term;
+    return now != null && now.isLeading();
+  }
+
+  @Override
+  public Optional<CamelClusterMember> getLeader() {
+    if (leads()) {
+      return Optional.of(local);
+    }
+    return find()
+        .flatMap(info -> info.holders().stream().findFirst())
+        // An own term that is over is nobody's.
+        .filter(holder -> !holder.label().equals(local.id()))
+        .map(holder -> other(holder, true));
+  }
+
+  @Override
+  public CamelClusterMember getLocalMember() {
+    return local;
+  }
+
+  @Override
+  public List<CamelClusterMember> getMembers() {
+    List<CamelClusterMember> members = new ArrayList<>();
+    members.add(local);
+    find()
+        .ifPresent(
+            info -> {
+              info.holders().forEach(each -> addOther(members, each, true));
+              info.waiters().forEach(each -> addOther(members, each, false));
+            });
+    return members;
+  }
+
+  private void addOther(List<CamelClusterMember> members, LockParticipant each, boolean leads) {
+    if (!each.label().equals(local.id())) {
+      members.add(other(each, leads));
+    }
+  }
+
+  private static ViewMember other(LockParticipant participant, boolean leads) {
+    String id = participant.label().isEmpty() ? participant.attempt() : participant.label();
+    return new ViewMember(id, false, () -> leads);
+  }
+
+  private Optional<LockInfo> find() {
+    try {
+      return client.admin().find(lockName);
+    } catch (LockException | IllegalStateException e) {
+      log.debug("Members of '{}' are not known.", lockName, e);
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  protected void doStart() {
+    candidacy = client.leader(lockName, options, this::lead);
+  }
+
+  /** Waits until listeners have returned, at most for the close timeout. */
+  @Override
+  protected void doStop() {
+    Leadership ended = candidacy;
+    candidacy = null;
+    if (ended != null) {
+      ended.close();
+    }
+  }
+
+  private void lead(Leadership.Lead lead) {
+    term = lead;
+    try {
+      fireLeadershipChangedEvent(local);
+      // The interrupt of the term's end is what is waited for. A listener may have swallowed it.
+      while (lead.isLeading()) {
+        Thread.sleep(LOOK_MILLIS);
+      }
+    } catch (InterruptedException e) {
+      log.debug("The term of '{}' ends.", lockName);
+    } finally {
+      // Listeners that stop routes must not be interrupted in turn.
+      boolean unused = Thread.interrupted();
+      term = null;
+      // Nobody, as far as this view knows.
+      fireLeadershipChangedEvent((CamelClusterMember) null);
+    }
+  }
+}

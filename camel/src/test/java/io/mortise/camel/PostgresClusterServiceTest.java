@@ -1,0 +1,9 @@
+package io.mortise.camel;
+
+import io.mortise.testkit.server.TestStore;
+
+class PostgresClusterServiceTest extends ClusterServiceContract {
+  PostgresClusterServiceTest() {
+    super(TestStore.POSTGRESQL);
+  }
+}

@@ -1,0 +1,9 @@
+package io.mortise.camel;
+
+import io.mortise.testkit.server.TestStore;
+
+class SqliteClusterServiceTest extends ClusterServiceContract {
+  SqliteClusterServiceTest() {
+    super(TestStore.SQLITE);
+  }
+}

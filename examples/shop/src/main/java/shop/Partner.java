@@ -1,0 +1,41 @@
+package shop;
+
+import io.mortise.DistributedSemaphore;
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import java.time.Duration;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.stereotype.Service;
+
+/** A partner that delivers; so slow that all instances together call it twice at a time at most. */
+@Service
+public class Partner {
+  private static final int CALLS_AT_A_TIME = 2;
+  private static final Duration WAIT = Duration.ofSeconds(20);
+
+  private final DistributedSemaphore calls;
+  private final JdbcTemplate jdbc;
+  private final Duration duration;
+
+  Partner(LockClient locks, JdbcTemplate jdbc, @Value("${shop.partner.takes}") Duration duration) {
+    this.calls = locks.semaphore("partner", CALLS_AT_A_TIME);
+    this.jdbc = jdbc;
+    this.duration = duration;
+  }
+
+  /** Has an order delivered. Blocks for the partner's answer, and before that for a permit. */
+  void deliver(long order) throws InterruptedException {
+    try (Lease permit = calls.acquireWithin(WAIT)) {
+      // If the permit is lost, another call begins: give this one up.
+      permit.run(() -> call(order));
+    }
+  }
+
+  /** In place of a request over the network. */
+  private void call(long order) throws InterruptedException {
+    jdbc.update("INSERT INTO delivery (purchase, began) VALUES (?, clock_timestamp())", order);
+    Thread.sleep(duration.toMillis());
+    jdbc.update("UPDATE delivery SET ended = clock_timestamp() WHERE purchase = ?", order);
+  }
+}

@@ -1,0 +1,23 @@
+package shop;
+
+import io.mortise.Leadership;
+import io.mortise.LockClient;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.scheduling.annotation.EnableScheduling;
+
+/** A shop that runs in several instances on one database. */
+@SpringBootApplication
+@EnableScheduling
+public class Shop {
+  public static void main(String[] arguments) {
+    SpringApplication.run(Shop.class, arguments);
+  }
+
+  /** One instance keeps the summary; another goes on when it ends or is lost. */
+  @Bean
+  Leadership summaryLeader(LockClient locks, Summary summary) {
+    return locks.leader("summary", summary::keep);
+  }
+}

@@ -1,0 +1,132 @@
+package shop;
+
+import io.mortise.testkit.server.RedisServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A JVM that runs the shop. It ends by {@link #close()}, and with this JVM at the latest. */
+final class Instance implements AutoCloseable {
+  private static final Duration ANSWER = Duration.ofSeconds(60);
+
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final String name;
+  private final int port;
+  private final Path log;
+  private final Process process;
+  private final Process lifeline;
+
+  private Instance(String name, int port, Path log, List<String> command) throws IOException {
+    this.name = name;
+    this.port = port;
+    this.log = log;
+    process =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    // Its input ends with this JVM, also with one that is killed and runs no hooks.
+    lifeline = new ProcessBuilder("sh", "-c", "read _; kill -9 " + process.pid()).start();
+  }
+
+  /**
+   * Starts one, and does not wait for it.
+   *
+   * @param properties each as {@code name=value}
+   */
+  static Instance start(String name, Path folder, List<String> properties) throws IOException {
+    int port = RedisServer.freePort();
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"));
+    command.add(
+        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+    command.add("shop.Shop");
+    command.add("--shop.instance=" + name);
+    command.add("--server.address=127.0.0.1");
+    command.add("--server.port=" + port);
+    properties.forEach(property -> command.add("--" + property));
+    return new Instance(name, port, folder.resolve(name + ".log"), command);
+  }
+
+  String name() {
+    return name;
+  }
+
+  String address() {
+    return "http://127.0.0.1:" + port;
+  }
+
+  /** What it has written so far. */
+  String log() {
+    try {
+      return Files.readString(log);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Whether it is there and well. */
+  boolean isUp() {
+    if (!process.isAlive()) {
+      throw new IllegalStateException("Instance " + name + " has ended:\n" + log());
+    }
+    try {
+      return send("GET", "/actuator/health").statusCode() == 200;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  HttpResponse<String> send(String method, String path) throws IOException {
+    try {
+      return http.send(
+          HttpRequest.newBuilder(URI.create(address() + path))
+              .method(method, BodyPublishers.noBody())
+              .timeout(ANSWER)
+              .build(),
+          BodyHandlers.ofString());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(e);
+    }
+  }
+
+  /** Ends it without warning, as {@code kill -9} does. */
+  void kill() {
+    process.destroyForcibly();
+    try {
+      process.waitFor(20, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Stops all its threads, as a long pause of the machine does. */
+  void pause() throws IOException, InterruptedException {
+    signal("-STOP");
+  }
+
+  /** Lets it run on. */
+  void resume() throws IOException, InterruptedException {
+    signal("-CONT");
+  }
+
+  private void signal(String signal) throws IOException, InterruptedException {
+    new ProcessBuilder("kill", signal, Long.toString(process.pid())).start().waitFor();
+  }
+
+  @Override
+  public void close() {
+    lifeline.destroyForcibly();
+    kill();
+  }
+}
