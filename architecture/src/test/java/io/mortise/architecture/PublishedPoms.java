@@ -47,10 +47,8 @@ final class PublishedPoms {
   private static void check(Pom pom, List<String> faults) {
     for (String[] path : REQUIRED) {
       // A name or description that is inherited is that of something else.
-      boolean there =
-          path.length == 1 && !path[0].equals("url")
-              ? pom.own(path).isPresent()
-              : pom.inherited(path).isPresent();
+      boolean own = path.length == 1 && !path[0].equals("url");
+      boolean there = (own ? pom.own(path) : pom.inherited(path)).isPresent();
       if (!there) {
         faults.add(
             "%s has no <%s>, which a release needs. Add it, or set maven.deploy.skip if the module is not published."
