@@ -1,7 +1,6 @@
 package io.mortise;
 
 import io.mortise.event.LeaseEnd;
-
 import java.util.Objects;
 
 /**

@@ -1,9 +1,9 @@
 package io.mortise.cli;
 
-import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
+import io.mortise.event.LeaseEnd;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,7 +2,6 @@ package io.mortise.cli;
 
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
-import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
@@ -15,6 +14,7 @@ import io.mortise.cli.child.ChildProcess;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.child.Signals;
 import io.mortise.cli.output.OutputSanitizer;
+import io.mortise.event.LeaseEnd;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
 import java.io.IOException;

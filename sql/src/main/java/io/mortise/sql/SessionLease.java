@@ -1,7 +1,7 @@
 package io.mortise.sql;
 
-import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
+import io.mortise.event.LeaseEnd;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.sql.SQLException;

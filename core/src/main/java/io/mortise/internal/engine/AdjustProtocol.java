@@ -1,11 +1,11 @@
 package io.mortise.internal.engine;
 
 import io.mortise.Lease;
-import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.Terms;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.event.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;

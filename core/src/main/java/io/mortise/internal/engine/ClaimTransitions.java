@@ -1,8 +1,8 @@
 package io.mortise.internal.engine;
 
-import io.mortise.event.LeaseEnd;
 import io.mortise.LockException;
 import io.mortise.Terms;
+import io.mortise.event.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
 import io.mortise.internal.session.LiveSession;

@@ -1,8 +1,8 @@
 package io.mortise.internal.engine;
 
-import io.mortise.event.LeaseEnd;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockParticipant.Access;
+import io.mortise.event.LeaseEnd;
 import io.mortise.event.LockListener;
 import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.internal.event.AcquireTrace;

@@ -1,7 +1,7 @@
 package io.mortise.internal.engine;
 
-import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
+import io.mortise.event.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
-import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.LockParticipant;
+import io.mortise.event.LeaseEnd;
 import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.client.TestClient;
 import io.mortise.internal.liveness.ForwardingSession;

@@ -2,8 +2,8 @@ package io.mortise.internal.event;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.event.LeaseEnd;
 import io.mortise.admin.LockParticipant.Access;
+import io.mortise.event.LeaseEnd;
 import io.mortise.event.LockListener;
 import java.time.Duration;
 import java.util.ArrayDeque;

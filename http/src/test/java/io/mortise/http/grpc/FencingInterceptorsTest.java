@@ -22,7 +22,7 @@ import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import io.mortise.FencingToken;
 import io.mortise.LeaseLostException;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import io.mortise.http.FencingHeader;
 import io.mortise.http.GuardedCell;
 import java.io.ByteArrayInputStream;

@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
-import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.event.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;

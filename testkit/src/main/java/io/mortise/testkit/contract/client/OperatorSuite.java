@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
-import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.LockException;
 import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
+import io.mortise.event.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.testkit.RecordingConsumer;
 import io.mortise.testkit.StoreUnderTest;

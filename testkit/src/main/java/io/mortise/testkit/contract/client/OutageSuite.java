@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
-import io.mortise.event.LeaseEnd;
 import io.mortise.LeaseLostException;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
+import io.mortise.event.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RecordingConsumer;
