@@ -1,5 +1,6 @@
 package io.mortise.cli;
 
+import io.mortise.cli.help.HelpLayout;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -7,7 +7,7 @@ import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.cli.output.LockFormatter;
-import io.mortise.cli.output.LockTable;
+import io.mortise.cli.output.LockListing;
 import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.cli.output.Terminal;
 import io.mortise.spi.time.DurationText;
@@ -79,7 +79,7 @@ final class EvictCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     LockName.of(name);
-    String wanted = attempt == null ? null : LockTable.attempt(attempt).encoded();
+    String wanted = attempt == null ? null : LockListing.attempt(attempt).encoded();
     boolean canAsk = Terminal.STDIN.isPresent() && Terminal.STDERR.isPresent();
     if (!yes && !canAsk) {
       throw new ParameterException(

@@ -2,15 +2,17 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
-import io.mortise.cli.LockSelection.Order;
-import io.mortise.cli.LockSelection.Selected;
-import io.mortise.cli.LockSelection.State;
+import io.mortise.admin.LockInfo;
 import io.mortise.cli.output.JsonWriter;
 import io.mortise.cli.output.LockFormatter;
-import io.mortise.cli.output.LockTable;
+import io.mortise.cli.output.LockListing;
 import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.cli.output.Pager;
 import io.mortise.cli.output.Terminal;
+import io.mortise.cli.view.LockSelection;
+import io.mortise.cli.view.LockSelection.Order;
+import io.mortise.cli.view.LockSelection.Selected;
+import io.mortise.cli.view.LockSelection.State;
 import io.mortise.spi.time.DurationText;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -94,6 +96,12 @@ final class ListCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Write a JSON array of what 'show --json' writes.")
   private boolean json;
 
+  @Option(
+      names = "--names",
+      hidden = true,
+      description = "For completion: names that can be typed, one a line, and nothing else.")
+  private boolean names;
+
   ListCommand(CliEnvironment cliEnvironment) {
     this.cliEnvironment = cliEnvironment;
     this.store = new StoreOptions(cliEnvironment);
@@ -126,6 +134,13 @@ final class ListCommand implements Callable<Integer> {
 
   private void print(Selected selected) {
     PrintStream out = cliEnvironment.out();
+    if (names) {
+      selected.locks().stream()
+          .map(LockInfo::name)
+          .filter(name -> name.equals(OutputSanitizer.text(name)))
+          .forEach(out::println);
+      return;
+    }
     if (json) {
       out.println(JsonWriter.write(selected.locks().stream().map(LockFormatter::json).toList()));
       return;
@@ -137,7 +152,7 @@ final class ListCommand implements Callable<Integer> {
     Pager.print(
         out,
         cliEnvironment.variables(),
-        LockTable.lines(selected.locks(), Terminal.STDOUT.size().columns()));
+        LockListing.lines(selected.locks(), Terminal.STDOUT.size().columns()));
     if (selected.found() > selected.locks().size()) {
       say("the first " + selected.locks().size() + " of " + selected.found() + ".");
     }
@@ -174,7 +189,7 @@ final class ListCommand implements Callable<Integer> {
         Selected selected = selection.from(client.admin());
         lines.add(head + ": " + selected.found() + " locks");
         if (!selected.locks().isEmpty()) {
-          lines.addAll(LockTable.lines(selected.locks(), size.columns()));
+          lines.addAll(LockListing.lines(selected.locks(), size.columns()));
         }
       } catch (StoreUnavailableException e) {
         lines.add(head + ": " + OutputSanitizer.text(String.valueOf(e.getMessage())));

@@ -3,7 +3,10 @@ package io.mortise.cli;
 import io.mortise.LockException;
 import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.cli.help.CommandGuess;
+import io.mortise.cli.help.HelpLayout;
 import io.mortise.cli.output.OutputSanitizer;
+import io.mortise.cli.view.LockSelection;
 import io.mortise.spi.time.DurationText;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -102,7 +105,6 @@ public final class Main implements Runnable {
     commands.put("help", CommandLine.HelpCommand::new);
     commands.put("completion", () -> new CompletionCommand(cliEnvironment));
     commands.put("man", () -> new ManCommand(cliEnvironment));
-    commands.put("complete-names", () -> new CompleteNamesCommand(cliEnvironment));
     return commands;
   }
 

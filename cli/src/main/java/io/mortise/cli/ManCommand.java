@@ -1,5 +1,6 @@
 package io.mortise.cli;
 
+import io.mortise.cli.help.HelpLayout;
 import io.mortise.cli.output.OutputSanitizer;
 import java.io.IOException;
 import java.nio.file.Files;

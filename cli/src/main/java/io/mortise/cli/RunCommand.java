@@ -11,6 +11,7 @@ import io.mortise.LockOptions;
 import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.cli.child.ChildGuardian;
 import io.mortise.cli.child.ChildProcess;
+import io.mortise.cli.child.LeaderPause;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.child.Signals;
 import io.mortise.cli.output.OutputSanitizer;

@@ -5,7 +5,7 @@ import io.mortise.LockName;
 import io.mortise.admin.LockInfo;
 import io.mortise.cli.output.JsonWriter;
 import io.mortise.cli.output.LockFormatter;
-import io.mortise.cli.output.LockTable;
+import io.mortise.cli.output.LockListing;
 import io.mortise.cli.output.Pager;
 import io.mortise.cli.output.Terminal;
 import java.io.PrintStream;
@@ -66,7 +66,7 @@ final class ShowCommand implements Callable<Integer> {
       Pager.print(
           out,
           cliEnvironment.variables(),
-          LockTable.details(
+          LockListing.details(
               lock, ZonedDateTime.now(ZoneId.systemDefault()), Terminal.STDOUT.size().columns()));
     }
     return ExitStatus.OK;

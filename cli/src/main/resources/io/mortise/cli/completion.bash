@@ -47,7 +47,7 @@ _mortise() {
     *:@NAMED@)
       while IFS= read -r name; do
         COMPREPLY+=("$(printf %q "$name")")
-      done < <("$tool" complete-names ${store:+"--store=$store"} "$cur" 2>/dev/null)
+      done < <("$tool" ls --names --limit=200 ${store:+"--store=$store"} "$cur" 2>/dev/null)
       ;;
   esac
   # What bash takes for the word begins behind the last colon or equals sign.

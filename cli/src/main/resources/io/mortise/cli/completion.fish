@@ -12,7 +12,7 @@ function __mortise_names
                 set store $words[$i]
         end
     end
-    $words[1] complete-names $store (commandline -ct) 2>/dev/null
+    $words[1] ls --names --limit=200 $store (commandline -ct) 2>/dev/null
 end
 
 function __mortise_wraps

@@ -38,7 +38,7 @@ _mortise() {
   case $words[CURRENT-1]:$command in
     --store:*) ;;
     *:@NAMED@)
-      names=("${(@f)$("$tool" complete-names ${store:+--store=$store} "$PREFIX" 2>/dev/null)}")
+      names=("${(@f)$("$tool" ls --names --limit=200 ${store:+--store=$store} "$PREFIX" 2>/dev/null)}")
       compadd -- ${(@)names:#}
       ;;
   esac

@@ -73,7 +73,8 @@ class CompletionTest extends CommandHarness {
         "source "
             + script("bash")
             + "; COMP_LINE='mortise show --store redis://h:1 inv'; COMP_POINT=${#COMP_LINE}; _mortise mortise");
-    assertThat(folder.resolve("asked")).hasContent("complete-names\n--store=redis://h:1\ninv");
+    assertThat(folder.resolve("asked"))
+        .hasContent("ls\n--names\n--limit=200\n--store=redis://h:1\ninv");
   }
 
   @Test
@@ -85,7 +86,7 @@ class CompletionTest extends CommandHarness {
         .contains("invoice/42", "invoice:43");
     assertThat(said("fish", "--no-config", "-c", source + "'mortise ls --sort tr'"))
         .startsWith("trouble");
-    assertThat(folder.resolve("asked")).hasContent("complete-names\ninv");
+    assertThat(folder.resolve("asked")).hasContent("ls\n--names\n--limit=200\ninv");
   }
 
   @Test
@@ -106,7 +107,7 @@ class CompletionTest extends CommandHarness {
     assertThat(out())
         .containsSubsequence(
             "Run under a lock\n  run ", "Look\n  ls ", "  waits ", "Intervene\n  evict ")
-        .doesNotContain("Other\n", "complete-names");
+        .doesNotContain("Other\n");
     for (String command : List.of("run", "ls", "show", "waits", "evict", "doctor", "guarantees")) {
       out.reset();
       assertThat(execute(command, "--help")).isZero();
@@ -123,9 +124,11 @@ class CompletionTest extends CommandHarness {
         .content()
         .startsWith(".TH MORTISE\\-RUN 1 ")
         .contains(".SS How long it is held\n", ".B \\-\\-ttl DURATION\n");
-    assertThat(pages.resolve("mortise-ls.1")).content().contains("held, waited, gone, shut, free");
+    assertThat(pages.resolve("mortise-ls.1"))
+        .content()
+        .contains("held, waited, gone, shut, free")
+        .doesNotContain("For completion");
     assertThat(pages.resolve("mortise.1")).content().contains(".B waits\n");
-    assertThat(pages.resolve("mortise-complete-names.1")).doesNotExist();
     execute("man", "run");
     assertThat(out()).isEqualTo(Files.readString(pages.resolve("mortise-run.1")));
     assumeTrue(runs("groff", "--version"), "no groff on the PATH");

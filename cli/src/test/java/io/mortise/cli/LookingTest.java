@@ -201,7 +201,7 @@ class LookingTest extends CommandHarness {
   void givenLocks_whenNamesAreCompleted_thenOnlyThoseThatCanBeTyped() {
     client.views.addAll(
         List.of(SampleLocks.held("b"), SampleLocks.held("a\u001b"), SampleLocks.held("a b")));
-    assertThat(execute("complete-names", "--store=other:", "a")).isZero();
+    assertThat(execute("ls", "--names", "--store=other:", "a")).isZero();
     assertThat(out()).isEqualTo("a b\n");
     assertThat(urls).containsExactly("other:");
   }

@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.help;
 
 import java.util.Collection;
 import java.util.Comparator;
@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Which command was meant by a word that is none. */
-final class CommandGuess {
+public final class CommandGuess {
   /** What people of other tools write. */
   private static final Map<String, String> OTHERS =
       Map.ofEntries(
@@ -31,7 +31,7 @@ final class CommandGuess {
   private CommandGuess() {}
 
   /** Empty if nothing is near. */
-  static Optional<String> of(String word, Collection<String> commands) {
+  public static Optional<String> of(String word, Collection<String> commands) {
     String other = OTHERS.get(word);
     return other != null
         ? Optional.of(other)

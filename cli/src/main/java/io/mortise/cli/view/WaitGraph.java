@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.view;
 
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
@@ -21,16 +21,16 @@ import java.util.TreeMap;
  * Which session waits for which. A session stands for a process: two of its threads are not told
  * apart, so a cycle is a possible deadlock, and a session that waits for itself is none.
  */
-final class WaitGraph {
+public final class WaitGraph {
   /** A session's hold of a lock, or its wait for one. */
-  record Link(String session, LockInfo lock, LockParticipant party) {}
+  public record Link(String session, LockInfo lock, LockParticipant party) {}
 
   private final Map<String, List<Link>> holds = new LinkedHashMap<>();
   private final Map<String, List<Link>> waits = new LinkedHashMap<>();
   private final Map<String, Set<String>> blockers = new TreeMap<>();
 
   /** Of locks that were looked at one after the other. */
-  WaitGraph(Collection<LockInfo> locks) {
+  public WaitGraph(Collection<LockInfo> locks) {
     for (LockInfo lock : locks) {
       lock.holders().forEach(party -> add(holds, lock, party));
       lock.waiters().forEach(party -> add(waits, lock, party));
@@ -55,24 +55,24 @@ final class WaitGraph {
   }
 
   /** Holds of others' interest: those of locks that are waited for. */
-  List<Link> waitedHolds(String session) {
+  public List<Link> waitedHolds(String session) {
     return holds.getOrDefault(session, List.of()).stream()
         .filter(hold -> !hold.lock().waiters().isEmpty())
         .toList();
   }
 
   /** What a session waits for. */
-  List<Link> waits(String session) {
+  public List<Link> waits(String session) {
     return waits.getOrDefault(session, List.of());
   }
 
   /** The waits for a lock, in their order. */
-  List<Link> waiters(LockInfo lock) {
+  public List<Link> waiters(LockInfo lock) {
     return lock.waiters().stream().map(party -> new Link(session(party), lock, party)).toList();
   }
 
   /** Sessions that others wait for and that wait for nobody: where to look first. */
-  List<String> roots() {
+  public List<String> roots() {
     return holds.keySet().stream()
         .filter(session -> !waitedHolds(session).isEmpty())
         .filter(session -> blockers.getOrDefault(session, Set.of()).isEmpty())
@@ -80,7 +80,7 @@ final class WaitGraph {
   }
 
   /** Sessions that wait for each other around a circle; each such group once. */
-  List<List<String>> cycles() {
+  public List<List<String>> cycles() {
     return new Components().found();
   }
 

@@ -1,9 +1,9 @@
-package io.mortise.cli;
+package io.mortise.cli.child;
 
 import java.time.Duration;
 
 /** The pauses of a leader between its terms. For one thread. */
-final class LeaderPause {
+public final class LeaderPause {
   private static final Duration SHORTEST = Duration.ofSeconds(1);
 
   /** The longest pause; a term that took longer is no sign of trouble. */
@@ -12,17 +12,18 @@ final class LeaderPause {
   private Duration next = SHORTEST;
 
   /** The next pause is the shortest. */
-  void reset() {
+  public void reset() {
     next = SHORTEST;
   }
 
   /** The pause after a term that lasted so long: doubled with each short one. */
-  Duration after(Duration lasted) {
+  public Duration after(Duration lasted) {
     if (lasted.compareTo(LONGEST) >= 0) {
       reset();
     }
     Duration pause = next;
-    next = Supervisor.min(next.multipliedBy(2), LONGEST);
+    Duration doubled = next.multipliedBy(2);
+    next = doubled.compareTo(LONGEST) <= 0 ? doubled : LONGEST;
     return pause;
   }
 }

@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.view;
 
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
@@ -21,15 +21,15 @@ import java.util.function.Function;
  * @param states what they are, in one of these ways; all that are in use if empty
  * @param limit the most of them
  */
-record LockSelection(String prefix, Set<State> states, Order order, int limit) {
+public record LockSelection(String prefix, Set<State> states, Order order, int limit) {
   /** The lock that {@code mortise doctor} takes; shown only to whoever names it. */
-  static final String OF_DOCTOR = "mortise-doctor";
+  public static final String OF_DOCTOR = "mortise-doctor";
 
   /** So many are kept before the worst are dropped, so that a million locks need no memory. */
   private static final int SLACK = 1000;
 
   /** What a lock is. */
-  enum State {
+  public enum State {
     HELD,
     WAITED,
     GONE,
@@ -54,7 +54,7 @@ record LockSelection(String prefix, Set<State> states, Order order, int limit) {
   }
 
   /** What comes first. */
-  enum Order {
+  public enum Order {
     NAME,
     HELD,
     WAITING,
@@ -86,10 +86,10 @@ record LockSelection(String prefix, Set<State> states, Order order, int limit) {
    * @param locks in order
    * @param found how many there are, within the limit or not
    */
-  record Selected(List<LockInfo> locks, int found) {}
+  public record Selected(List<LockInfo> locks, int found) {}
 
   /** Looks at all locks. Blocks. */
-  Selected from(LockAdmin admin) {
+  public Selected from(LockAdmin admin) {
     List<LockInfo> kept = new ArrayList<>();
     int found = 0;
     String next = null;

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Many locks in a table, and one lock with all that is known of it. */
-public final class LockTable {
+public final class LockListing {
   private static final List<String> LOCKS =
       List.of("NAME", "HOLDER", "MODE", "AGE", "WAITING", "TOKEN", "LABEL");
   private static final List<String> PARTIES =
@@ -20,7 +20,7 @@ public final class LockTable {
   private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
   private static final DateTimeFormatter DAY = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss");
 
-  private LockTable() {}
+  private LockListing() {}
 
   /**
    * One line per lock below a line of headings.

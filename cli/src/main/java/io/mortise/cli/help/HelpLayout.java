@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.help;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
 /** Shows commands and options in groups, by what a person wants. */
-final class HelpLayout {
+public final class HelpLayout {
   private static final Map<String, List<String>> COMMANDS = new LinkedHashMap<>();
   private static final Map<String, List<String>> OPTIONS = new LinkedHashMap<>();
 
@@ -50,7 +50,7 @@ final class HelpLayout {
   private HelpLayout() {}
 
   /** For a command and those below it. */
-  static void applyTo(CommandLine line) {
+  public static void applyTo(CommandLine line) {
     line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST, HelpLayout::commands);
     line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, HelpLayout::options);
     line.getHelpSectionMap().put(UsageMessageSpec.SECTION_KEY_COMMAND_LIST_HEADING, help -> "");
@@ -58,17 +58,17 @@ final class HelpLayout {
   }
 
   /** The heading below which a command stands. */
-  static String headingOfCommand(String name) {
+  private static String headingOfCommand(String name) {
     return heading(COMMANDS, name);
   }
 
   /** The heading below which an option stands. */
-  static String headingOfOption(OptionSpec option) {
+  public static String headingOfOption(OptionSpec option) {
     return heading(OPTIONS, option.longestName());
   }
 
   /** The place of an option's heading among the others. */
-  static int placeOf(String heading) {
+  public static int placeOf(String heading) {
     int place = new ArrayList<>(OPTIONS.keySet()).indexOf(heading);
     return place < 0 ? OPTIONS.size() : place;
   }
@@ -118,7 +118,7 @@ final class HelpLayout {
   }
 
   /** What a command does, in a line. */
-  static String brief(CommandSpec command) {
+  public static String brief(CommandSpec command) {
     UsageMessageSpec message = command.usageMessage();
     String[] lines = message.header().length > 0 ? message.header() : message.description();
     return lines.length == 0 ? "" : lines[0];

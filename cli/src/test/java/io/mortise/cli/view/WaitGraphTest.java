@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
