@@ -19,14 +19,14 @@ public class Summary {
   }
 
   /** Runs for as long as this instance leads; interrupted when it does not any more. */
-  void keep(Leadership.Lead lead) throws InterruptedException {
-    while (lead.isLeading()) {
+  void keep(Leadership.Term term) throws InterruptedException {
+    while (term.isLeading()) {
       Long sold =
           jdbc.queryForObject("SELECT coalesce(sum(quantity), 0) FROM purchase", Long.class);
       FencedUpdate update =
           FencedUpdate.of("summary").set("sold", sold).set("kept_by", instance).where("id", 1);
       ConnectionCallback<Boolean> execution =
-          connection -> update.execute(connection, lead.fencingToken());
+          connection -> update.execute(connection, term.fencingToken());
       jdbc.execute(execution);
       Thread.sleep(200);
     }

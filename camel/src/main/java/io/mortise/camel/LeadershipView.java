@@ -48,7 +48,7 @@ final class LeadershipView extends AbstractCamelClusterView {
   }
 
   private boolean leads() {
-    Leadership.Lead now = term;
+    Leadership.Term now = term;
     return now != null && now.isLeading();
   }
 
@@ -117,7 +117,7 @@ final class LeadershipView extends AbstractCamelClusterView {
     }
   }
 
-  private void lead(Leadership.Lead lead) {
+  private void lead(Leadership.Term lead) {
     term = lead;
     try {
       fireLeadershipChangedEvent(local);

@@ -1,8 +1,8 @@
 package io.mortise.internal.event;
 
 import io.mortise.event.LeaseEnd;
-import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.event.LeaseEnded;
+import io.mortise.event.LockListener.AcquireOutcome;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
