@@ -12,24 +12,47 @@ import org.jspecify.annotations.Nullable;
  *     for 1 ms. Where the store has no queue, only the threads of one process are in order
  * @param releaseAsync {@link Lease#close()} does not wait for the store's answer
  * @param terms times that the store keeps, and a label for people
+ * @param sticky how long the process keeps the grant after a lease is closed; null to give it back
  */
-public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
-  /** Refuses no terms: {@link Terms#NONE} are none. */
+public record LockOptions(
+    boolean fair, boolean releaseAsync, Terms terms, @Nullable Duration sticky) {
+  /** The longest time of {@link #withSticky}. */
+  public static final Duration LONGEST_STICKY = Duration.ofSeconds(10);
+
+  private static final Duration SHORTEST_STICKY = Duration.ofMillis(1);
+
+  /**
+   * Checks the sticky time.
+   *
+   * @throws IllegalArgumentException if it is not within 1 ms and {@link #LONGEST_STICKY}, or comes
+   *     together with a fair order or with times that the store keeps
+   */
   public LockOptions {
     Objects.requireNonNull(terms, "terms");
+    if (sticky != null) {
+      if (sticky.compareTo(SHORTEST_STICKY) < 0 || sticky.compareTo(LONGEST_STICKY) > 0) {
+        throw new IllegalArgumentException(
+            "The sticky time " + sticky + " is not within 1 ms and 10 s.");
+      } else if (fair || terms.isTimed()) {
+        throw new IllegalArgumentException(
+            "A sticky lock cannot be "
+                + (fair ? "fair" : "kept shut or freed at a time (at least, at most)")
+                + ": its grant outlives the lease. Leave one of the two out.");
+      }
+    }
   }
 
   /** Not fair, close waits for the answer, no times, no label. */
-  public static final LockOptions DEFAULTS = new LockOptions(false, false, Terms.NONE);
+  public static final LockOptions DEFAULTS = new LockOptions(false, false, Terms.NONE, null);
 
   /** See {@link #fair()}. */
   public LockOptions withFair(boolean value) {
-    return new LockOptions(value, releaseAsync, terms);
+    return new LockOptions(value, releaseAsync, terms, sticky);
   }
 
   /** See {@link #releaseAsync()}. */
   public LockOptions withReleaseAsync(boolean value) {
-    return new LockOptions(fair, value, terms);
+    return new LockOptions(fair, value, terms, sticky);
   }
 
   /**
@@ -40,7 +63,8 @@ public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
    *     at-least time
    */
   public LockOptions withAtMost(@Nullable Duration value) {
-    return new LockOptions(fair, releaseAsync, new Terms(value, terms.atLeast(), terms.label()));
+    return new LockOptions(
+        fair, releaseAsync, new Terms(value, terms.atLeast(), terms.label()), sticky);
   }
 
   /**
@@ -51,7 +75,8 @@ public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
    *     at-most time
    */
   public LockOptions withAtLeast(@Nullable Duration value) {
-    return new LockOptions(fair, releaseAsync, new Terms(terms.atMost(), value, terms.label()));
+    return new LockOptions(
+        fair, releaseAsync, new Terms(terms.atMost(), value, terms.label()), sticky);
   }
 
   /**
@@ -61,6 +86,24 @@ public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
    */
   public LockOptions withLabel(String value) {
     Objects.requireNonNull(value, "value");
-    return new LockOptions(fair, releaseAsync, new Terms(terms.atMost(), terms.atLeast(), value));
+    return new LockOptions(
+        fair, releaseAsync, new Terms(terms.atMost(), terms.atLeast(), value), sticky);
+  }
+
+  /**
+   * After {@link Lease#close()} this process keeps the store's grant idle for so long: the next
+   * acquire by any of its threads takes it without a round trip, with a greater fencing token. As
+   * soon as another process wants the lock, an idle grant is given back. For locks that one process
+   * takes again and again. Exclusive locks only, on a store that calls idle holders back.
+   *
+   * <p>A process that dies while a grant is idle shuts the lock until its session's TTL is over,
+   * although nobody was inside.
+   *
+   * @param idle null to give the grant back when the lease is closed
+   * @throws IllegalArgumentException if it is not within 1 ms and {@link #LONGEST_STICKY}, or these
+   *     options are fair or have an at-most or at-least time
+   */
+  public LockOptions withSticky(@Nullable Duration idle) {
+    return new LockOptions(fair, releaseAsync, terms, idle);
   }
 }

@@ -104,7 +104,7 @@ class NullArgumentsTest {
 
   @Test
   void givenOptionsAndAdmin_thenTheyRefuseNull() {
-    refuses("terms", () -> new LockOptions(false, false, null));
+    refuses("terms", () -> new LockOptions(false, false, null, null));
     refuses("label", () -> new Terms(null, null, null));
     refuses("value", () -> LockOptions.DEFAULTS.withLabel(null));
     refuses("minimumTerm", () -> LeaderOptions.DEFAULTS.withMinimumTerm(null));
