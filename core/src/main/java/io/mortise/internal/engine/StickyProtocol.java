@@ -62,7 +62,8 @@ final class StickyProtocol {
 
   StickyProtocol(Engine engine, AtomicInteger room) {
     this.engine = engine;
-    this.canCallBack = engine.store.profile().can(Capability.CALL_BACK);
+    this.canCallBack =
+        engine.acquireProtocol.canQueue() && engine.store.profile().can(Capability.CALL_BACK);
     this.room = room;
   }
 
@@ -128,7 +129,8 @@ final class StickyProtocol {
 
   private boolean mayKeep(StickyClaim claim) {
     LiveSession session = claim.session;
-    return claim.keepNanos > 0
+    return canCallBack
+        && claim.keepNanos > 0
         && claim.isMarked()
         && claim.shared
         && !(claim.wanted && engine.env.rules().keepsOnlyUnwanted())

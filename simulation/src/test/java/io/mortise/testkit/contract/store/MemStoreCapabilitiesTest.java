@@ -92,6 +92,13 @@ class MemStoreCapabilitiesTest {
   }
 
   @Nested
+  class CallBack extends LockStoreContract {
+    CallBack() {
+      super(MemStoreUnderTest.without(Capability.CALL_BACK));
+    }
+  }
+
+  @Nested
   class Proof extends LockStoreContract {
     Proof() {
       super(MemStoreUnderTest.without(Capability.PROOF));
