@@ -41,6 +41,33 @@ final class SimulationMutants {
 
   static List<Mutant> all() {
     return List.of(
+        engine(
+            "an idle grant is kept although another process wants it",
+            new EngineRules() {
+              @Override
+              public boolean givesBackIdleWhenCalled() {
+                return false;
+              }
+            },
+            "bounded wait"),
+        engine(
+            "a wanted grant is kept idle",
+            new EngineRules() {
+              @Override
+              public boolean keepsOnlyUnwanted() {
+                return false;
+              }
+            },
+            "bounded wait"),
+        engine(
+            "an idle grant of a session that is over is taken",
+            new EngineRules() {
+              @Override
+              public boolean checksIdleGrant() {
+                return false;
+              }
+            },
+            "stale grant"),
         table(
             "a late acquire of an ended session is granted",
             steps ->

@@ -58,7 +58,8 @@ class MemStoreCapabilitiesTest {
     Session() {
       super(
           new MemStoreUnderTest(
-              EnumSet.complementOf(EnumSet.of(Capability.SESSION, Capability.QUEUE)),
+              EnumSet.complementOf(
+                  EnumSet.of(Capability.SESSION, Capability.QUEUE, Capability.CALL_BACK)),
               TableRules.ALL));
     }
   }
