@@ -84,6 +84,7 @@ final class SampleLocks {
         token,
         since,
         Duration.ofSeconds(11),
-        null);
+        null,
+        attempt.isSticky());
   }
 }

@@ -106,6 +106,7 @@ public final class LockFormatter {
               + client(holder)
               + ", "
               + holder.share()
+              + (holder.sticky() ? ", sticky (perhaps idle)" : "")
               + ", for "
               + DurationText.format(holder.since())
               + (holder.token() == 0 ? "" : ", token " + holder.token())
@@ -155,6 +156,7 @@ public final class LockFormatter {
     json.put("sessionLeftMillis", party.sessionLeft().toMillis());
     json.put("atMostLeftMillis", party.atMostLeft() == null ? null : party.atMostLeft().toMillis());
     json.put("attempt", party.attempt());
+    json.put("sticky", party.sticky());
     return json;
   }
 
