@@ -59,15 +59,6 @@ final class SimulationMutants {
               }
             },
             "bounded wait"),
-        engine(
-            "an idle grant of a session that is over is taken",
-            new EngineRules() {
-              @Override
-              public boolean checksIdleGrant() {
-                return false;
-              }
-            },
-            "stale grant"),
         table(
             "a late acquire of an ended session is granted",
             steps ->

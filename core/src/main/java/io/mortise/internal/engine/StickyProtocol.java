@@ -172,7 +172,7 @@ final class StickyProtocol {
   private boolean mayTake(StickyClaim claim) {
     LiveSession session = claim.session;
     return session != null
-        && (isUsable(session) || !engine.env.rules().checksIdleGrant())
+        && isUsable(session)
         && claim.idleUntil() - engine.env.now() > 0;
   }
 

@@ -125,11 +125,6 @@ public class EngineRules {
     return true;
   }
 
-  /** Whether an idle grant is taken again only while its session is valid. */
-  public boolean checksIdleGrant() {
-    return true;
-  }
-
   /** Whether a grant that arrives after the session's deadline is thrown away. */
   public boolean checksGrant() {
     return true;
