@@ -36,7 +36,8 @@ final class SimLock {
     this.permits = random.nextInt(2, 5);
     this.ttl = simSettings.ttl;
     boolean sticky = permits > 2 && simSettings.capabilities.contains(Capability.CALL_BACK);
-    this.idle = sticky ? Duration.ofNanos(Math.min(ttl / 2, 10 * VirtualTimeScheduler.SECOND)) : null;
+    this.idle =
+        sticky ? Duration.ofNanos(Math.min(ttl / 2, 10 * VirtualTimeScheduler.SECOND)) : null;
   }
 
   LockUsage way(SplittableRandom random) {

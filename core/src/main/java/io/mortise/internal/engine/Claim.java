@@ -369,6 +369,7 @@ sealed class Claim permits StickyClaim {
   void stopPolling() {
     if (wait != null) {
       wait.polls = 0;
+      wait.calledBack = null;
     }
   }
 

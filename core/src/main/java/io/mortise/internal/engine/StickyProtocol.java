@@ -171,9 +171,7 @@ final class StickyProtocol {
 
   private boolean mayTake(StickyClaim claim) {
     LiveSession session = claim.session;
-    return session != null
-        && isUsable(session)
-        && claim.idleUntil() - engine.env.now() > 0;
+    return session != null && isUsable(session) && claim.idleUntil() - engine.env.now() > 0;
   }
 
   /** Another process wants the claim's hold. */

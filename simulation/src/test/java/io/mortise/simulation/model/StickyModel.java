@@ -209,9 +209,7 @@ final class StickyModel implements Model<PackedState> {
       step.accept("the push is lost", state.with(PUSH, 0));
       step.accept("the push arrives", heard(state, PUSH));
     }
-    if (state.get(NOTE) != 0
-        && state.get(OVER) == 0
-        && variant != Variant.RENEWAL_TELLS_NOTHING) {
+    if (state.get(NOTE) != 0 && state.get(OVER) == 0 && variant != Variant.RENEWAL_TELLS_NOTHING) {
       step.accept("a renewal brings the note", heard(state, NOTE));
     }
   }
