@@ -12,6 +12,9 @@ public interface LockClientBuilder {
    */
   Duration DEFAULT_TTL = Duration.ofSeconds(15);
 
+  /** How many sticky locks a client keeps idle, unless told otherwise. */
+  int DEFAULT_MAX_IDLE_LOCKS = 10_000;
+
   /**
    * Where the store is, for example {@code redis://localhost:6379}.
    *
@@ -36,6 +39,15 @@ public interface LockClientBuilder {
 
   /** What this client is called where people look at locks. */
   LockClientBuilder name(String name);
+
+  /**
+   * How many locks may be idle at a time, of those that are acquired with {@link
+   * LockOptions#withSticky}. Of more the one that was used longest ago is given back. Default
+   * {@link #DEFAULT_MAX_IDLE_LOCKS}.
+   *
+   * @throws IllegalArgumentException if it is not within 1 and 1,000,000
+   */
+  LockClientBuilder maxIdleLocks(int count);
 
   /**
    * Tells this listener what the locks of the client do. Each call adds one. Without a listener

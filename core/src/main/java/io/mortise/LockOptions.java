@@ -6,17 +6,31 @@ import org.jspecify.annotations.Nullable;
 
 /** How to acquire. Immutable and thread-safe; start from {@link #DEFAULTS}. */
 public final class LockOptions {
-  /** Not fair, close waits for the answer, no times, no label. */
-  public static final LockOptions DEFAULTS = new LockOptions(false, false, Terms.NONE);
+  /** The longest time of {@link #withSticky}. */
+  public static final Duration LONGEST_STICKY = Duration.ofSeconds(10);
+
+  private static final Duration SHORTEST_STICKY = Duration.ofMillis(1);
+
+  /** Not fair, close waits for the answer, no times, no label, not sticky. */
+  public static final LockOptions DEFAULTS = new LockOptions(false, false, Terms.NONE, null);
 
   private final boolean fair;
   private final boolean releaseAsync;
   private final Terms terms;
+  private final @Nullable Duration sticky;
 
-  private LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
+  private LockOptions(
+      boolean fair, boolean releaseAsync, Terms terms, @Nullable Duration sticky) {
+    if (sticky != null && (fair || terms.isTimed())) {
+      throw new IllegalArgumentException(
+          "A sticky lock cannot be "
+              + (fair ? "fair" : "kept shut or freed at a time (at least, at most)")
+              + ": its grant outlives the lease. Leave one of the two out.");
+    }
     this.fair = fair;
     this.releaseAsync = releaseAsync;
     this.terms = terms;
+    this.sticky = sticky;
   }
 
   /**
@@ -38,14 +52,23 @@ public final class LockOptions {
     return terms;
   }
 
-  /** See {@link #fair()}. */
+  /** How long the process keeps the grant after a lease is closed; null to give it back. */
+  public @Nullable Duration sticky() {
+    return sticky;
+  }
+
+  /**
+   * See {@link #fair()}.
+   *
+   * @throws IllegalArgumentException if these options are sticky
+   */
   public LockOptions withFair(boolean value) {
-    return new LockOptions(value, releaseAsync, terms);
+    return new LockOptions(value, releaseAsync, terms, sticky);
   }
 
   /** See {@link #releaseAsync()}. */
   public LockOptions withReleaseAsync(boolean value) {
-    return new LockOptions(fair, value, terms);
+    return new LockOptions(fair, value, terms, sticky);
   }
 
   /**
@@ -53,10 +76,11 @@ public final class LockOptions {
    * not hold for ever.
    *
    * @throws IllegalArgumentException if it is not within 1 ms and 10 years, or shorter than the
-   *     at-least time
+   *     at-least time, or if these options are sticky
    */
   public LockOptions withAtMost(@Nullable Duration value) {
-    return new LockOptions(fair, releaseAsync, new Terms(value, terms.atLeast(), terms.label()));
+    return new LockOptions(
+        fair, releaseAsync, new Terms(value, terms.atLeast(), terms.label()), sticky);
   }
 
   /**
@@ -64,10 +88,11 @@ public final class LockOptions {
    * holder dies. For jobs that must not run twice within a time.
    *
    * @throws IllegalArgumentException if it is not within 1 ms and 10 years, or longer than the
-   *     at-most time
+   *     at-most time, or if these options are sticky
    */
   public LockOptions withAtLeast(@Nullable Duration value) {
-    return new LockOptions(fair, releaseAsync, new Terms(terms.atMost(), value, terms.label()));
+    return new LockOptions(
+        fair, releaseAsync, new Terms(terms.atMost(), value, terms.label()), sticky);
   }
 
   /**
@@ -77,7 +102,30 @@ public final class LockOptions {
    */
   public LockOptions withLabel(String value) {
     Objects.requireNonNull(value, "value");
-    return new LockOptions(fair, releaseAsync, new Terms(terms.atMost(), terms.atLeast(), value));
+    return new LockOptions(
+        fair, releaseAsync, new Terms(terms.atMost(), terms.atLeast(), value), sticky);
+  }
+
+  /**
+   * After {@link Lease#close()} this process keeps the store's grant idle for so long: the next
+   * acquire by any of its threads takes it without a round trip, with a greater fencing token. As
+   * soon as another process wants the lock, an idle grant is given back. For locks that one process
+   * takes again and again. Exclusive locks only, on a store that calls idle holders back.
+   *
+   * <p>A process that dies while a grant is idle shuts the lock until its session's TTL is over,
+   * although nobody was inside.
+   *
+   * @param idle null to give the grant back when the lease is closed
+   * @throws IllegalArgumentException if it is not within 1 ms and {@link #LONGEST_STICKY}, or these
+   *     options are fair or have an at-most or at-least time
+   */
+  public LockOptions withSticky(@Nullable Duration idle) {
+    if (idle != null
+        && (idle.compareTo(SHORTEST_STICKY) < 0 || idle.compareTo(LONGEST_STICKY) > 0)) {
+      throw new IllegalArgumentException(
+          "The sticky time " + idle + " is not within 1 ms and 10 s.");
+    }
+    return new LockOptions(fair, releaseAsync, terms, idle);
   }
 
   @Override
@@ -85,16 +133,25 @@ public final class LockOptions {
     return other instanceof LockOptions that
         && fair == that.fair
         && releaseAsync == that.releaseAsync
-        && terms.equals(that.terms);
+        && terms.equals(that.terms)
+        && Objects.equals(sticky, that.sticky);
   }
 
   @Override
   public int hashCode() {
-    return Objects.hash(fair, releaseAsync, terms);
+    return Objects.hash(fair, releaseAsync, terms, sticky);
   }
 
   @Override
   public String toString() {
-    return "LockOptions[fair=" + fair + ", releaseAsync=" + releaseAsync + ", " + terms + "]";
+    return "LockOptions[fair="
+        + fair
+        + ", releaseAsync="
+        + releaseAsync
+        + ", "
+        + terms
+        + ", sticky="
+        + sticky
+        + "]";
   }
 }

@@ -124,6 +124,7 @@ final class SampleLocks {
         token,
         since,
         Duration.ofSeconds(11),
-        null);
+        null,
+        attempt.isSticky());
   }
 }

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param since how long it has held or waited, by the store's time; zero if the store does not know
  * @param sessionLeft how long its session lives without a further renewal; zero if it is over
  * @param atMostLeft what is left of a holder's at-most time; null if there is none
+ * @param sticky whether it may keep the lock idle, and gives it up as soon as another wants it
  */
 public record LockParticipant(
     String attempt,
@@ -23,7 +24,8 @@ public record LockParticipant(
     long token,
     Duration since,
     Duration sessionLeft,
-    @Nullable Duration atMostLeft) {
+    @Nullable Duration atMostLeft,
+    boolean sticky) {
 
   /**
    * A process that uses locks.

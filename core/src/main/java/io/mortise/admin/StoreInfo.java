@@ -38,6 +38,8 @@ public record StoreInfo(String display, Set<Feature> features, Duration shortest
     /** {@link io.mortise.Lease#downgrade}. */
     DOWNGRADE,
     /** {@link LockAdmin#evict} and {@link LockAdmin#reopen}. */
-    EVICTION
+    EVICTION,
+    /** {@link io.mortise.LockOptions#withSticky}. */
+    STICKY
   }
 }

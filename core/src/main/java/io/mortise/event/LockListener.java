@@ -136,7 +136,8 @@ public interface LockListener {
    * @param held from the end of the acquire to the release or the loss, on the client's monotonic
    *     clock
    * @param token its fencing token; empty if the store mints none
-   * @param reason for people, why it was lost; empty if it was released
+   * @param reason for people, why it was lost; empty if it was given back to the store; {@code
+   *     idle, kept for 3 s} if this process keeps a sticky lock's grant
    */
   record LeaseEnded(
       AcquireCall call, LeaseEnd end, Duration held, OptionalLong token, String reason) {}

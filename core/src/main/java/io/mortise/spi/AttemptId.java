@@ -8,11 +8,14 @@ import org.jspecify.annotations.Nullable;
  * hold.
  *
  * @param session the session that the attempt belongs to and dies with
- * @param number rises within the session; 1 to 2^53
+ * @param number never used again within the session; 1 to 2^53
  */
 public record AttemptId(SessionId session, long number) {
   /** The length of {@link #encoded()}. */
   public static final int LENGTH = SessionId.LENGTH + 10;
+
+  /** Bit 52 of the number, which no count of attempts reaches. */
+  private static final long STICKY = 1L << 52;
 
   /**
    * Checks the number.
@@ -23,6 +26,20 @@ public record AttemptId(SessionId session, long number) {
     if (number < 1 || number > 1L << 53) {
       throw new IllegalArgumentException("Attempt number " + number + " is not within 1 and 2^53.");
     }
+  }
+
+  /**
+   * Whether the hold may stand idle, and is given back as soon as another attempt meets it. The
+   * mark is part of the id, so that a contender sees it in the id of the holder. Needs {@link
+   * Capability#CALL_BACK}.
+   */
+  public boolean isSticky() {
+    return (number & STICKY) != 0;
+  }
+
+  /** The same attempt number with the mark of {@link #isSticky()}. */
+  public static long stickyNumber(long number) {
+    return number | STICKY;
   }
 
   /**

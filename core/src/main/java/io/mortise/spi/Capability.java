@@ -37,6 +37,13 @@ public enum Capability {
   EVICT,
   /** Hints arrive without being asked for. */
   PUSH,
+  /**
+   * A holder hears within a few round trips that another attempt has met its hold, so that a hold
+   * may stand idle until then ({@link AttemptId#isSticky()}): the note is pushed, and a loss of the
+   * way of pushes is told ({@link StoreSession#onConnectionLost}). Needs {@link #SESSION}, {@link
+   * #QUEUE} and {@link #PUSH}.
+   */
+  CALL_BACK,
   /** {@link StoreSession#renew(long, long, java.util.List, java.time.Duration)}. */
   VARIABLE_TTL,
   /**

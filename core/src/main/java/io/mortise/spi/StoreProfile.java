@@ -42,6 +42,7 @@ public record StoreProfile(
           acquire.mode().equals(Mode.SHARED) ? Capability.SHARED : null,
           acquire.terms().atMost() != null ? Capability.AT_MOST : null,
           acquire.terms().atLeast() != null ? Capability.AT_LEAST : null,
+          acquire.attempt().isSticky() ? Capability.CALL_BACK : null,
           acquire.tokenFloor() > 0 ? Capability.TOKEN_FLOOR : null);
     }
     if (request instanceof Request.Adjust adjust) {
@@ -81,6 +82,9 @@ public record StoreProfile(
       case AT_LEAST ->
           "keeps no at-least times (AT_LEAST). Leave the time out, or take one that keeps them: jdbc:"
               + " or redis: without strict expiry, or mem:.";
+      case CALL_BACK ->
+          "calls no idle holder back (CALL_BACK). Leave sticky out, or take one that does:"
+              + " jdbc:postgresql:, jdbc:sqlite:, redis:, zk: or mem:.";
       case DOWNGRADE ->
           "cannot turn an exclusive hold into a shared one (DOWNGRADE). Release it, and acquire the"
               + " read lock.";

@@ -109,11 +109,14 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   }
 
   private boolean isRefused(Request request, Consumer<Reply> sink) {
-    boolean refused = closed;
-    if (refused) {
-      sink.accept(Refusals.sessionClosed(request.attempt()));
+    Reply refusal =
+        closed
+            ? Refusals.sessionClosed(request.attempt())
+            : store.profile().refusal(request).orElse(null);
+    if (refusal != null) {
+      sink.accept(refusal);
     }
-    return refused;
+    return refusal != null;
   }
 
   @Override

@@ -58,7 +58,7 @@ final class H2UnderTest implements StoreUnderTest {
 
   @Override
   public Set<Capability> capabilities() {
-    return EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED));
+    return EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED, Capability.CALL_BACK));
   }
 
   @Override

@@ -20,8 +20,8 @@ final class MemberIds {
   private static final int NUMBER_BITS = 40;
   private static final long NUMBER = (1L << NUMBER_BITS) - 1;
 
-  /** So many new tries of one attempt can be told apart, in 2^53. */
-  static final int BALLOTS = 1 << 13;
+  /** So many new tries of one attempt can be told apart, below the mark of a sticky attempt. */
+  static final int BALLOTS = 1 << 12;
 
   private MemberIds() {}
 

@@ -54,7 +54,8 @@ final class QuorumLockStore implements LockStore {
               Capability.PERMITS,
               Capability.DOWNGRADE,
               Capability.VARIABLE_TTL,
-              Capability.SKIPS_DISCONNECTED));
+              Capability.SKIPS_DISCONNECTED,
+              Capability.CALL_BACK));
 
   /** How far above the members' clocks tokens are asked for at first, and at most, in µs. */
   private static final long LEAD = 20_000;

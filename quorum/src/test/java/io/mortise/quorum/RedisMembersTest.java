@@ -52,7 +52,8 @@ class RedisMembersTest {
         LockClient b = client(PATIENT, LONG)) {
       assertThat(a.admin().store().features())
           .isEqualTo(
-              EnumSet.complementOf(EnumSet.of(Feature.QUEUE, Feature.PERMITS, Feature.DOWNGRADE)));
+              EnumSet.complementOf(
+                  EnumSet.of(Feature.QUEUE, Feature.PERMITS, Feature.DOWNGRADE, Feature.STICKY)));
       long last = 0;
       for (int i = 0; i < 20; i++) {
         LockClient holder = i % 2 == 0 ? a : b;

@@ -3,9 +3,11 @@ package io.mortise.simulation;
 import io.mortise.DistributedLock;
 import io.mortise.LockOptions;
 import io.mortise.internal.client.EngineClient;
+import io.mortise.spi.Capability;
 import io.mortise.spi.Mode;
 import java.time.Duration;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /** A lock of the simulated world: what kind it is, and the resource that it protects. */
 final class SimLock {
@@ -13,6 +15,9 @@ final class SimLock {
   final Kind kind;
   private final int permits;
   private final long ttl;
+
+  /** How long a mutex is kept idle; null if it is not. */
+  private final @Nullable Duration idle;
 
   enum Kind {
     MUTEX,
@@ -30,12 +35,15 @@ final class SimLock {
     this.name = kind.name().toLowerCase(java.util.Locale.ROOT) + "-" + number;
     this.permits = random.nextInt(2, 5);
     this.ttl = simSettings.ttl;
+    boolean sticky = permits > 2 && simSettings.capabilities.contains(Capability.CALL_BACK);
+    this.idle =
+        sticky ? Duration.ofNanos(Math.min(ttl / 2, 10 * VirtualTimeScheduler.SECOND)) : null;
   }
 
   LockUsage way(SplittableRandom random) {
     LockOptions options = LockOptions.DEFAULTS;
     return switch (kind) {
-      case MUTEX -> new LockUsage(Mode.EXCLUSIVE, true, options);
+      case MUTEX -> new LockUsage(Mode.EXCLUSIVE, true, options.withSticky(idle));
       case FAIR -> new LockUsage(Mode.EXCLUSIVE, true, options.withFair(true));
       case READ_WRITE ->
           random.nextInt(5) < 4

@@ -23,8 +23,8 @@ final class SimSettings {
 
   SimSettings(SplittableRandom random) {
     switch (random.nextInt(10)) {
-      case 0 -> capabilities.remove(Capability.PUSH);
-      case 1 -> capabilities.remove(Capability.QUEUE);
+      case 0 -> capabilities.removeAll(EnumSet.of(Capability.PUSH, Capability.CALL_BACK));
+      case 1 -> capabilities.removeAll(EnumSet.of(Capability.QUEUE, Capability.CALL_BACK));
       default -> {}
     }
     // Without pushes there are many polls: less time, or they would be most of what is simulated.

@@ -41,6 +41,24 @@ final class SimulationMutants {
 
   static List<Mutant> all() {
     return List.of(
+        engine(
+            "an idle grant is kept although another process wants it",
+            new EngineRules() {
+              @Override
+              public boolean givesBackIdleWhenCalled() {
+                return false;
+              }
+            },
+            "bounded wait"),
+        engine(
+            "a wanted grant is kept idle",
+            new EngineRules() {
+              @Override
+              public boolean keepsOnlyUnwanted() {
+                return false;
+              }
+            },
+            "bounded wait"),
         table(
             "a late acquire of an ended session is granted",
             steps ->

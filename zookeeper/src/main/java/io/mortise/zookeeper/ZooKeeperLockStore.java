@@ -55,7 +55,8 @@ final class ZooKeeperLockStore implements LockStore {
           Capability.SHARED,
           Capability.PERMITS,
           Capability.TOKEN,
-          Capability.PUSH);
+          Capability.PUSH,
+          Capability.CALL_BACK);
 
   private static final Duration MIN_TTL = Duration.ofMillis(100);
   private static final long EXPIRY_NANOS = 250_000_000;

@@ -47,7 +47,8 @@ final class ZooKeeperUnderTest implements StoreUnderTest {
         Capability.SHARED,
         Capability.PERMITS,
         Capability.TOKEN,
-        Capability.PUSH);
+        Capability.PUSH,
+        Capability.CALL_BACK);
   }
 
   @Override

@@ -109,6 +109,7 @@ public final class LockFormatter {
     json.put("sessionLeftMillis", party.sessionLeft().toMillis());
     json.put("atMostLeftMillis", party.atMostLeft() == null ? null : party.atMostLeft().toMillis());
     json.put("attempt", party.attempt());
+    json.put("sticky", party.sticky());
     return json;
   }
 

@@ -98,7 +98,7 @@ public final class LockListing {
     return List.of(
         place,
         LockFormatter.client(party),
-        party.share().toString(),
+        party.share() + (party.sticky() ? ", sticky" : ""),
         age(party),
         since(party, now),
         party.atMostLeft() == null

@@ -52,7 +52,8 @@ final class EngineAdmin implements LockAdmin {
               Feature.AT_LEAST, Capability.AT_LEAST,
               Feature.FENCING_TOKENS, Capability.TOKEN,
               Feature.DOWNGRADE, Capability.DOWNGRADE,
-              Feature.EVICTION, Capability.EVICT));
+              Feature.EVICTION, Capability.EVICT,
+              Feature.STICKY, Capability.CALL_BACK));
 
   private final LockStore store;
   private final Runnable refuseIfClosed;
@@ -179,7 +180,8 @@ final class EngineAdmin implements LockAdmin {
         participant.token(),
         participant.since(),
         participant.sessionLeft(),
-        participant.atMostLeft());
+        participant.atMostLeft(),
+        participant.attempt().isSticky());
   }
 
   /** The numbers are a store's, which nobody has checked. */

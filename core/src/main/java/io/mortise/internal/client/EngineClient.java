@@ -6,6 +6,7 @@ import io.mortise.DistributedSemaphore;
 import io.mortise.LeaderOptions;
 import io.mortise.Leadership;
 import io.mortise.LockClient;
+import io.mortise.LockClientBuilder;
 import io.mortise.LockGroup;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
@@ -33,6 +34,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -61,6 +63,7 @@ public final class EngineClient implements LockClient {
   private final LeaseLeakDetector leaks = new LeaseLeakDetector();
   private final SweepScheduler sweepScheduler;
   private final EngineEvents events;
+  private final AtomicInteger idleRoom;
   private final Runnable afterClose;
 
   /** Held while an engine is made, and while the client begins to close. */
@@ -87,12 +90,29 @@ public final class EngineClient implements LockClient {
    */
   public EngineClient(
       LockStore store, EngineEnv env, List<LockListener> listeners, Runnable afterClose) {
+    this(store, env, listeners, LockClientBuilder.DEFAULT_MAX_IDLE_LOCKS, afterClose);
+  }
+
+  /**
+   * A client over a store.
+   *
+   * @param listeners are told what its locks do
+   * @param maxIdleLocks how many sticky locks may be idle
+   * @param afterClose ends what was made for this client alone
+   */
+  public EngineClient(
+      LockStore store,
+      EngineEnv env,
+      List<LockListener> listeners,
+      int maxIdleLocks,
+      Runnable afterClose) {
     store.checkTtl(env.ttl());
     this.store = store;
     this.env = env;
     this.engines =
         new AtomicReferenceArray<>(
             store instanceof PartitionedStore parts ? parts.partitions() : 1);
+    this.idleRoom = new AtomicInteger(maxIdleLocks);
     this.events = new EngineEvents(env, engines.length(), listeners);
     this.sweepScheduler = new SweepScheduler(engines.length(), this::part, env);
     this.afterClose = afterClose;
@@ -150,7 +170,7 @@ public final class EngineClient implements LockClient {
       Engine engine = engines.get(part);
       if (engine == null) {
         refuseIfClosed();
-        engine = new Engine(part(part), env, engines.length(), events);
+        engine = new Engine(part(part), env, engines.length(), events, idleRoom);
         engines.set(part, engine);
         sweepScheduler.start();
       }

@@ -24,11 +24,13 @@ import org.jspecify.annotations.Nullable;
 public final class EngineClientBuilder implements LockClientBuilder {
   private static final Duration SHORTEST_TTL = Duration.ofMillis(1);
   private static final Duration LONGEST_TTL = Duration.ofHours(1);
+  private static final int MOST_IDLE_LOCKS = 1_000_000;
 
   private @Nullable StoreUrl url;
   private @Nullable LockStore store;
   private Duration ttl = DEFAULT_TTL;
   private String name = "";
+  private int maxIdleLocks = DEFAULT_MAX_IDLE_LOCKS;
   private final List<LockListener> listeners = new ArrayList<>();
 
   @Override
@@ -68,6 +70,16 @@ public final class EngineClientBuilder implements LockClientBuilder {
   }
 
   @Override
+  public LockClientBuilder maxIdleLocks(int count) {
+    if (count < 1 || count > MOST_IDLE_LOCKS) {
+      throw new IllegalArgumentException(
+          "A client keeps 1 to " + MOST_IDLE_LOCKS + " locks idle, not " + count + ".");
+    }
+    maxIdleLocks = count;
+    return this;
+  }
+
+  @Override
   public LockClientBuilder listener(LockListener listener) {
     listeners.add(Objects.requireNonNull(listener, "listener"));
     return this;
@@ -87,6 +99,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
               opened,
               system.env(ttl, new ClientLabel(host(), ProcessHandle.current().pid(), name)),
               List.copyOf(listeners),
+              maxIdleLocks,
               () -> {
                 system.close();
                 if (own) {

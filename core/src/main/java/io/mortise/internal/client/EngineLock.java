@@ -48,7 +48,12 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public DistributedLock with(LockOptions other) {
-    return new EngineLock(client, name, mode, Objects.requireNonNull(other, "options"));
+    if (Objects.requireNonNull(other, "options").sticky() != null && !mode.equals(Mode.EXCLUSIVE)) {
+      throw new IllegalArgumentException(
+          "Only an exclusive lock can be sticky, and '%s' is %s. Leave sticky out."
+              .formatted(name, mode.text()));
+    }
+    return new EngineLock(client, name, mode, other);
   }
 
   @Override

@@ -91,7 +91,7 @@ final class AcquireProtocol {
     LiveSession session = engine.sessionFor(claim);
     if (session != null) {
       claim.session = session;
-      claim.number = session.nextAttempt();
+      claim.number = engine.stickyProtocol.nextNumber(stripe, claim, session);
       claim.phase(ClaimPhase.ASKED);
       ask(stripe, claim, null);
     }
@@ -100,9 +100,9 @@ final class AcquireProtocol {
   private void ask(Stripe stripe, Claim claim, @Nullable SessionId provenDead) {
     LiveSession session = Objects.requireNonNull(claim.session);
     AttemptId attempt = session.attempt(claim.number);
-    boolean queue =
-        canQueue && !(claim.head() != null && claim.head().tryOnly && !claim.hasSeveralWaiters());
-    int tokens = claim.joinable ? claim.contended ? BLOCK : SMALL_BLOCK : 1;
+    boolean tries = claim.head() != null && claim.head().tryOnly && !claim.hasSeveralWaiters();
+    boolean queue = canQueue && (!tries || claim.calledBack() != null);
+    int tokens = claim.joinable ? claim.contended || attempt.isSticky() ? BLOCK : SMALL_BLOCK : 1;
     SentRequest sent =
         new SentRequest(
             attempt, engine.env.now(), session.suspendedNanos(), session.incarnationChanges());
@@ -209,7 +209,7 @@ final class AcquireProtocol {
           && reply instanceof Reply.Granted granted
           && granted.wanted()) {
         // A push was faster than this answer, but knew less.
-        engine.localHandoff.wanted(claim);
+        engine.stickyProtocol.wanted(stripe, claim);
       }
       if (claim.phase() != ClaimPhase.ASKED) {
         return;
@@ -233,7 +233,8 @@ final class AcquireProtocol {
         Reply.Holder holder = queued.holder();
         claim.saw(holder);
         engine.waits(Objects.requireNonNull(claim.session));
-        if (holder == null || !holder.sessionLeft().isZero()) {
+        if ((holder == null || !holder.sessionLeft().isZero())
+            && !engine.stickyProtocol.waitsForCalled(claim, queued)) {
           // They asked together with others who wait.
           completeTryWaiters(stripe, claim, WaiterState.BUSY, null);
         }
@@ -244,7 +245,7 @@ final class AcquireProtocol {
         engine.localHandoff.splitFairWaiters(stripe, claim);
         inTheWay(stripe, claim, queued.holder(), retryAfter(queued.retryAfter(), queued.ahead()));
       } else if (reply instanceof Reply.Busy busy) {
-        busy(stripe, claim, busy);
+        busy(stripe, claim, busy, sent.at());
       } else if (reply instanceof Reply.Refused refused) {
         refused(stripe, claim, refused);
       } else if (reply instanceof Reply.Failed failed) {
@@ -279,7 +280,7 @@ final class AcquireProtocol {
     }
   }
 
-  private void busy(Stripe stripe, Claim claim, Reply.Busy busy) {
+  private void busy(Stripe stripe, Claim claim, Reply.Busy busy, long sentAt) {
     Reply.Holder holder = busy.holder();
     claim.saw(holder);
     if (holder != null && !claim.isOfSession(holder.attempt().session())) {
@@ -297,7 +298,10 @@ final class AcquireProtocol {
       ask(stripe, claim, null);
       return;
     }
-    completeTryWaiters(stripe, claim, WaiterState.BUSY, null);
+    boolean callsBack = engine.stickyProtocol.callsBack(stripe, claim, holder, sentAt);
+    if (!callsBack) {
+      completeTryWaiters(stripe, claim, WaiterState.BUSY, null);
+    }
     if (claim.head() == null) {
       engine.transitions.discard(stripe, claim);
     } else if (canQueue) {

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Passive: guarded by its stripe, changed by the {@link Engine} only.
  */
-final class Claim {
+sealed class Claim permits StickyClaim {
   final LockName name;
   final Terms terms;
 
@@ -110,6 +110,9 @@ final class Claim {
     @Nullable HandoffState handoffState;
     Validity.@Nullable ByQuorum byQuorum;
 
+    /** The sticky hold that a try has called back, and waits for. */
+    @Nullable AttemptId calledBack;
+
     boolean isNeeded() {
       return head != null
           || asking
@@ -122,6 +125,7 @@ final class Claim {
           || polls > 0
           || seen > 0
           || handoffState != null
+          || calledBack != null
           || byQuorum != null;
     }
   }
@@ -181,6 +185,7 @@ final class Claim {
       own.outdated = false;
       own.polls = 0;
       own.handoffState = null;
+      own.calledBack = null;
       own.byQuorum = null;
     }
   }
@@ -243,6 +248,14 @@ final class Claim {
     return wait != null && (wait.asking || wait.doubt);
   }
 
+  /** Lets go of what an idle hold has no use for. */
+  void trim() {
+    if (!isRefreshing()) {
+      clearHandoffState();
+    }
+    rest();
+  }
+
   /** Lets go of what a claim that is merely held has no use for. */
   private void rest() {
     if (phase() == ClaimPhase.HELD && wait != null && !wait.isNeeded()) {
@@ -290,6 +303,17 @@ final class Claim {
   boolean isRefreshing() {
     HandoffState present = handoffStateOrNull();
     return present != null && present.refreshing;
+  }
+
+  /** The sticky hold that a try waits for; null if none does. */
+  @Nullable AttemptId calledBack() {
+    return wait == null ? null : wait.calledBack;
+  }
+
+  void calledBack(@Nullable AttemptId holder) {
+    if (holder != null || wait != null) {
+      waitState().calledBack = holder;
+    }
   }
 
   void saw(Reply.@Nullable Holder holder) {
@@ -345,6 +369,7 @@ final class Claim {
   void stopPolling() {
     if (wait != null) {
       wait.polls = 0;
+      wait.calledBack = null;
     }
   }
 

@@ -132,7 +132,8 @@ final class ClaimTransitions {
     return end(stripe, claim, false);
   }
 
-  private PendingRelease end(Stripe stripe, Claim claim, boolean later) {
+  PendingRelease end(Stripe stripe, Claim claim, boolean later) {
+    engine.stickyProtocol.ends(stripe, claim);
     LiveSession session = Objects.requireNonNull(claim.session);
     AttemptId attempt = session.attempt(claim.number);
     Request.Adjust waiver = null;
@@ -149,6 +150,7 @@ final class ClaimTransitions {
   }
 
   void discard(Stripe stripe, Claim claim) {
+    engine.stickyProtocol.unlink(stripe, claim);
     claim.stopTimer();
     claim.phase(ClaimPhase.DONE);
     stripe.remove(claim);
@@ -228,6 +230,7 @@ final class ClaimTransitions {
     claim.stopPolling();
     claim.token = token;
     claim.tokensLeft = engine.hasTokens ? tokens : Integer.MAX_VALUE;
+    engine.stickyProtocol.refilled(claim);
     Waiter head = claim.head();
     if (head == null) {
       // Cannot be: a claim without waiters was given up. If it is, the lock must not be kept.

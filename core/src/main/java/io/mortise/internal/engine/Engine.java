@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +62,7 @@ public final class Engine {
   final ReleaseProtocol releaseProtocol;
   final AdjustProtocol adjustProtocol;
   final LossProtocol lossProtocol;
+  final StickyProtocol stickyProtocol;
 
   /** Whether a grant of this store has a token. */
   final boolean hasTokens;
@@ -80,14 +82,17 @@ public final class Engine {
 
   /** An engine on a store; opens nothing until somebody asks for a lock. */
   Engine(LockStore store, EngineEnv env) {
-    this(store, env, 1, new EngineEvents(env, 1, List.of()));
+    this(store, env, 1, new EngineEvents(env, 1, List.of()), new AtomicInteger(1_000));
   }
 
   /**
    * An engine on one of so many parts of a store, which share their names and so need fewer stripes
    * each.
+   *
+   * @param idleRoom how many more grants the client may keep idle
    */
-  public Engine(LockStore store, EngineEnv env, int parts, EngineEvents events) {
+  public Engine(
+      LockStore store, EngineEnv env, int parts, EngineEvents events, AtomicInteger idleRoom) {
     this.store = store;
     this.events = events;
     this.env = env;
@@ -99,6 +104,7 @@ public final class Engine {
     this.releaseProtocol = new ReleaseProtocol(this);
     this.adjustProtocol = new AdjustProtocol(this);
     this.lossProtocol = new LossProtocol(this);
+    this.stickyProtocol = new StickyProtocol(this, idleRoom);
     this.leaseRevalidator = new LeaseRevalidator(this);
     this.sessionRenewer =
         new SessionRenewer(store, env, events.sessions(), new SessionEventHandler(this));
@@ -137,11 +143,17 @@ public final class Engine {
         refuseSelfWait(stripe, waiter);
       }
       boolean common = waiter.mode.equals(Mode.EXCLUSIVE) && !waiter.options.terms().isTimed();
+      if (stickyProtocol.take(stripe, waiter, common)) {
+        return;
+      }
       Claim claim = common ? stripe.common(waiter.name) : null;
       boolean contended = claim != null && (claim.wanted || claim.isQueued());
       if (claim == null || (waiter.options.fair() && contended)) {
         claim =
-            new Claim(waiter.name, waiter.mode, waiter.options.terms(), common && claim == null);
+            common && claim == null && waiter.options.sticky() != null
+                ? new StickyClaim(waiter.name, waiter.mode, waiter.options.terms())
+                : new Claim(
+                    waiter.name, waiter.mode, waiter.options.terms(), common && claim == null);
         claim.add(waiter);
         stripe.add(claim);
         acquireProtocol.begin(stripe, claim);
@@ -312,6 +324,8 @@ public final class Engine {
       } else if (claim.head() != null) {
         PendingRelease pendingRelease = localHandoff.handOff(stripe, claim);
         return pendingRelease == null ? null : gaveBack(pendingRelease);
+      } else if (stickyProtocol.keep(stripe, claim, lease)) {
+        return null;
       }
       return gaveBack(transitions.release(stripe, claim, quietly));
     } finally {
@@ -420,7 +434,7 @@ public final class Engine {
     if (session != null
         && (claim.phase() == ClaimPhase.HELD || claim.phase() == ClaimPhase.ASKED)
         && isLive(session)) {
-      transitions.end(stripe, claim);
+      transitions.end(stripe, claim, StickyProtocol.isIdle(claim));
     }
     transitions.fail(
         stripe,

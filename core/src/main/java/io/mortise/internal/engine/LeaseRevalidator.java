@@ -68,6 +68,10 @@ final class LeaseRevalidator {
     } else if (!lease.isOpen()) {
       return;
     }
+    if (claim.isRefreshing()) {
+      // A block of a server that has been replaced, perhaps.
+      claim.handoffState().refreshing = false;
+    }
     if (!(lease.validity() instanceof Validity.Unconfirmed)) {
       lease.validity(new Validity.Unconfirmed(lease.validity()));
     }

@@ -1,6 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.Terms;
+import io.mortise.event.LockListener.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Claim.HandoffState;
 import io.mortise.internal.engine.Waiter.WaiterState;
@@ -73,6 +74,7 @@ final class LocalHandoff {
     claim.holder = lease;
     waiter.lease = lease;
     waiter.waiterState = WaiterState.GRANTED;
+    engine.stickyProtocol.taken(claim, waiter);
   }
 
   void wanted(Claim claim) {
@@ -120,7 +122,9 @@ final class LocalHandoff {
     if (head == null || !claim.joinable || mustYield(claim)) {
       return engine.transitions.release(stripe, claim);
     } else if (claim.tokensLeft == 0) {
-      refresh(stripe, claim);
+      if (!claim.isRefreshing()) {
+        refresh(stripe, claim);
+      }
       return null;
     } else if (!canPass(claim)) {
       return engine.transitions.release(stripe, claim);
@@ -170,7 +174,7 @@ final class LocalHandoff {
     if (handoffState == null || !handoffState.offered) {
       return;
     }
-    if (claim.holder == null && !claim.isRefreshing() && canPass(claim)) {
+    if (claim.holder == null && canPass(claim)) {
       resetOffer(claim);
       take(claim, waiter);
       return;
@@ -204,7 +208,8 @@ final class LocalHandoff {
     }
   }
 
-  private void refresh(Stripe stripe, Claim claim) {
+  /** Asks for a fresh block of tokens, under which the claim may be held or idle meanwhile. */
+  void refresh(Stripe stripe, Claim claim) {
     LiveSession session = Objects.requireNonNull(claim.session);
     AttemptId attempt = session.attempt(claim.number);
     claim.handoffState().refreshing = true;
@@ -224,15 +229,23 @@ final class LocalHandoff {
       if (reply instanceof Reply.Granted granted) {
         claim.token = granted.token();
         claim.tokensLeft = granted.tokens();
+        engine.stickyProtocol.refilled(claim);
         if (granted.wanted()) {
-          wanted(claim);
+          engine.stickyProtocol.wanted(stripe, claim);
         }
-        handOff(stripe, claim);
+        if (StickyProtocol.isIdle(claim)) {
+          claim.trim();
+        } else if (claim.phase() == ClaimPhase.HELD && claim.holder == null) {
+          handOff(stripe, claim);
+        }
       } else if (reply instanceof Reply.Refused refused
           && refused.why() == RefusalReason.SESSION_GONE) {
         LiveSession session = Objects.requireNonNull(claim.session);
         stripe.afterUnlock(() -> engine.sessionGone(session));
-      } else {
+      } else if (claim.holder == null) {
+        engine.transitions.release(stripe, claim);
+      } else if (reply instanceof Reply.Refused) {
+        engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store no longer knew it");
         engine.transitions.release(stripe, claim);
       }
     } finally {

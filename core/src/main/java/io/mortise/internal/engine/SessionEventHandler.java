@@ -120,7 +120,7 @@ final class SessionEventHandler implements SessionLifecycleListener {
       } else if (sessionNotification instanceof SessionNotification.Granted granted) {
         pushed(stripe, claim, session, granted);
       } else if (sessionNotification instanceof SessionNotification.Contended) {
-        engine.localHandoff.wanted(claim);
+        engine.stickyProtocol.wanted(stripe, claim);
       } else if (sessionNotification instanceof SessionNotification.HoldEnded holdEnded) {
         gone(stripe, claim, holdEnded);
       } else if (sessionNotification instanceof SessionNotification.MayBeFree

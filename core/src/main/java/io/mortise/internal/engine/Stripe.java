@@ -22,6 +22,7 @@ final class Stripe extends OutboxLock {
   private static final Logger log = LoggerFactory.getLogger(Stripe.class);
 
   final ClaimTable claims = new ClaimTable();
+  final IdleClaims idleClaims = new IdleClaims();
   final Map<AttemptId, PendingRelease> endings = new HashMap<>();
 
   /** Null until a lock was given back that others wanted, in a store without a queue. */

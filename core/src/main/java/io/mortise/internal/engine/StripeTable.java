@@ -3,6 +3,7 @@ package io.mortise.internal.engine;
 import io.mortise.LockName;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
 
 /** The stripes of an engine, over which lock names are spread. Thread-safe. */
 final class StripeTable {
@@ -30,6 +31,19 @@ final class StripeTable {
 
   Stripe of(LockName name) {
     return stripes[ClaimTable.spread(name) >>> shift];
+  }
+
+  /** The stripe whose idle claim was used longest ago; null if there is none. Takes no lock. */
+  @Nullable Stripe withOldestIdle() {
+    Stripe found = null;
+    for (Stripe stripe : stripes) {
+      if (!stripe.idleClaims.isEmpty()
+          && (found == null
+              || stripe.idleClaims.oldestSince() - found.idleClaims.oldestSince() < 0)) {
+        found = stripe;
+      }
+    }
+    return found;
   }
 
   /** Does this with each stripe, under its lock. */

@@ -1,8 +1,9 @@
 package io.mortise.internal.event;
 
 import io.mortise.event.LeaseEnd;
-import io.mortise.event.LeaseEnded;
 import io.mortise.event.LockListener.AcquireOutcome;
+import io.mortise.event.LockListener.LeaseEnded;
+import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -51,6 +52,11 @@ public final class LeaseTrace {
   public void released(long now) {
     endedAt = now;
     releaser = Thread.currentThread();
+  }
+
+  /** Under the stripe's lock: it was given up, and its grant is kept for so long. */
+  public void staysIdle(Duration kept) {
+    reason = "idle, kept for " + DurationText.format(kept);
   }
 
   /** Whether this thread has given the lease up and must tell so now; true once. */

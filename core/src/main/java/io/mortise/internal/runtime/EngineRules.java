@@ -115,6 +115,16 @@ public class EngineRules {
     return true;
   }
 
+  /** Whether an idle grant is given back as soon as another process is known to want it. */
+  public boolean givesBackIdleWhenCalled() {
+    return true;
+  }
+
+  /** Whether no grant is kept idle that another process is known to want. */
+  public boolean keepsOnlyUnwanted() {
+    return true;
+  }
+
   /** Whether a grant that arrives after the session's deadline is thrown away. */
   public boolean checksGrant() {
     return true;

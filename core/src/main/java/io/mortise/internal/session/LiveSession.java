@@ -67,6 +67,9 @@ public final class LiveSession implements Validity {
   int failures;
   boolean suspect;
 
+  private volatile long confirmedAt;
+  private volatile long missedAt;
+
   /** It was lost because its time was over, not because the store said so. */
   private volatile boolean overdue;
 
@@ -122,6 +125,8 @@ public final class LiveSession implements Validity {
     this.pendingTtl = env.ttl();
     long now = env.now();
     this.validUntil = now;
+    this.confirmedAt = now;
+    this.missedAt = now;
     this.renewalReturned = now;
   }
 
@@ -222,6 +227,23 @@ public final class LiveSession implements Validity {
   /** The number of a new attempt. */
   public long nextAttempt() {
     return attempts.incrementAndGet();
+  }
+
+  /** Whether a renewal was confirmed that was sent after the last sign that pushes are missed. */
+  public boolean isCallable() {
+    return confirmedAt - missedAt > 0;
+  }
+
+  /** Pushes may be missed from now on. */
+  void missesCalls() {
+    missedAt = env.now();
+  }
+
+  /** A renewal was confirmed that was sent then. */
+  void confirmed(long sentAt) {
+    if (sentAt - confirmedAt >= 0) {
+      confirmedAt = sentAt + 1;
+    }
   }
 
   @Override

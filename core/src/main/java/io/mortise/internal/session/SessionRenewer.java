@@ -106,6 +106,7 @@ public final class SessionRenewer {
         .store()
         .onSuspectedRestart(
             () -> {
+              opening.missesCalls();
               renewNow(opening);
               listener.onReconnected(opening);
             });
@@ -168,6 +169,7 @@ public final class SessionRenewer {
   private void connectionLost(LiveSession session, String cause) {
     guard.lock();
     try {
+      session.missesCalls();
       if (session.phase == LiveSessionPhase.OPEN && !outage.hasBegun()) {
         outage.begin(
             session,
@@ -333,6 +335,7 @@ public final class SessionRenewer {
       session.seen.removeAll(sent.seen());
       answer.notifications().forEach(item -> session.seen.add(item.id()));
       session.suspect = false;
+      session.confirmed(sent.at());
       session.failures = 0;
       session.renewalFailure = null;
       boolean soon =
@@ -403,6 +406,7 @@ public final class SessionRenewer {
       if (left > 0) {
         if (!session.suspect && !session.hasShortTtl && left <= ttl / 3) {
           session.suspect = true;
+          session.missesCalls();
           String pause = session.pauseText();
           outage.begin(
               session,

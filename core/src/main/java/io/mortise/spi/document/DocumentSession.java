@@ -63,6 +63,11 @@ final class DocumentSession implements StoreSession {
       sink.accept(Refusals.sessionClosed(request.attempt()));
       return;
     }
+    Reply refusal = store.profile().refusal(request).orElse(null);
+    if (refusal != null) {
+      sink.accept(refusal);
+      return;
+    }
     CompletableFuture<Boolean> answered = new CompletableFuture<>();
     CompletableFuture<Boolean> before = last.put(request.name(), answered);
     if (before == null) {

@@ -114,6 +114,11 @@ public interface Dialect {
     return false;
   }
 
+  /** Whether the server pushes notes to holders ({@code Capability.CALL_BACK}). */
+  default boolean callsBack() {
+    return false;
+  }
+
   /** See {@link Database#callerHelps}. */
   default boolean callerHelps() {
     return false;

@@ -47,6 +47,17 @@ class EngineModelsTest {
   }
 
   @Test
+  void givenIdleGrantsCallBacksLostPushesAndLostSessions_thenNobodyWaitsForAnUnusedGrant() {
+    assertSafe("sticky", new StickyModel(StickyModel.Variant.BUILT, 4, 3));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
+  void givenARuleAboutIdleGrantsIsMissing_thenItIsFoundBroken(StickyModel.Variant without) {
+    assertBroken("sticky, " + without, new StickyModel(without, 4, 3));
+  }
+
+  @Test
   void givenReadersWithoutEnd_thenAWriterIsNotKeptWaiting() {
     assertSafe("readers", new WriterStarvationModel(WriterStarvationModel.Variant.BUILT, 3, 3));
     assertSafe(

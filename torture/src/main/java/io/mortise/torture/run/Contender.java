@@ -8,7 +8,7 @@ import io.mortise.LockException;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.admin.StoreInfo;
+import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.torture.history.EventKind;
 import io.mortise.torture.history.HistoryChecker;
 import io.mortise.torture.history.HistoryEvent;
@@ -30,6 +30,11 @@ import org.jspecify.annotations.Nullable;
 final class Contender {
   /** Locks whose names begin so are wanted by all. */
   static final String HOT = "hot-";
+
+  /** The one of them that stays with its process, where the store can call it back. */
+  private static final String STICKY = HOT + 0;
+
+  private static final Duration IDLE = Duration.ofSeconds(5);
 
   private static final Duration WAIT = Duration.ofSeconds(10);
 
@@ -145,7 +150,7 @@ final class Contender {
         locks.lock(lock).with(LockOptions.DEFAULTS.withFair(true).withLabel(label));
     log(EventKind.ASKS, lock, 0, 0);
     CompletableFuture<Lease> asked = fair.acquireAsync(WAIT);
-    boolean looks = locks.admin().store().has(StoreInfo.Feature.QUEUE);
+    boolean looks = locks.admin().store().has(Feature.QUEUE);
     while (!asked.isDone() && looks) {
       // Who has the lock does not wait for a look that has got stuck.
       CompletableFuture<Boolean> look =
@@ -290,10 +295,14 @@ final class Contender {
   private @Nullable ContenderGrant acquire(String lock, boolean once) throws InterruptedException {
     log(EventKind.ASKS, lock, 0, once ? 1 : 0);
     try {
-      if (!once) {
-        return granted(locks.lock(lock).acquireWithin(WAIT), lock);
+      DistributedLock wanted = locks.lock(lock);
+      if (lock.equals(STICKY) && locks.admin().store().has(Feature.STICKY)) {
+        wanted = wanted.with(LockOptions.DEFAULTS.withSticky(IDLE));
       }
-      Optional<Lease> lease = locks.lock(lock).tryAcquire();
+      if (!once) {
+        return granted(wanted.acquireWithin(WAIT), lock);
+      }
+      Optional<Lease> lease = wanted.tryAcquire();
       if (lease.isEmpty()) {
         log(EventKind.BUSY, lock, 0, 0);
         return null;

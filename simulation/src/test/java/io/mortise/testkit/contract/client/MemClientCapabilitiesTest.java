@@ -9,11 +9,10 @@ import org.junit.jupiter.api.Nested;
 /** The API over stores that can do less: the engine makes do with what there is. */
 class MemClientCapabilitiesTest {
   /** What others did is learnt by renewing and asking again. */
-  private static final Set<Capability> NO_PUSH = EnumSet.complementOf(EnumSet.of(Capability.PUSH));
+  private static final Set<Capability> NO_PUSH = MemStoreUnderTest.allBut(Capability.PUSH);
 
   /** Nobody hands over: whoever asks first gets it. */
-  private static final Set<Capability> NO_QUEUE =
-      EnumSet.complementOf(EnumSet.of(Capability.QUEUE));
+  private static final Set<Capability> NO_QUEUE = MemStoreUnderTest.allBut(Capability.QUEUE);
 
   /** Mutual exclusion and nothing else. */
   private static final Set<Capability> NOTHING = EnumSet.noneOf(Capability.class);

@@ -58,7 +58,8 @@ class MemStoreCapabilitiesTest {
     Session() {
       super(
           new MemStoreUnderTest(
-              EnumSet.complementOf(EnumSet.of(Capability.SESSION, Capability.QUEUE)),
+              EnumSet.complementOf(
+                  EnumSet.of(Capability.SESSION, Capability.QUEUE, Capability.CALL_BACK)),
               TableRules.ALL));
     }
   }
@@ -88,6 +89,13 @@ class MemStoreCapabilitiesTest {
   class Push extends LockStoreContract {
     Push() {
       super(MemStoreUnderTest.without(Capability.PUSH));
+    }
+  }
+
+  @Nested
+  class CallBack extends LockStoreContract {
+    CallBack() {
+      super(MemStoreUnderTest.without(Capability.CALL_BACK));
     }
   }
 

@@ -75,6 +75,13 @@ public abstract class LockClientContract {
   }
 
   @Nested
+  class StickyRules extends StickySuite {
+    StickyRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
   class OutageRules extends OutageSuite {
     OutageRules() {
       super(LockClientContract.this.under);

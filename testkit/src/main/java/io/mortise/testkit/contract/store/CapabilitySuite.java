@@ -19,6 +19,7 @@ import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreProfile;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.StoreUnderTest;
@@ -183,6 +184,37 @@ class CapabilitySuite extends StoreSuite {
   void givenNoTokenFloor_whenItIsAskedFor_thenItIsRefused() {
     needsLackOf(Capability.TOKEN_FLOOR);
     assertRefusedAndNothingWritten(false, EX, Terms.NONE, 7);
+  }
+
+  @Test
+  void givenNoCallBack_whenAStickyAttemptAcquires_thenItIsRefusedAndNothingWritten() {
+    needsLackOf(Capability.CALL_BACK);
+    SessionDriver a = session("a");
+    AttemptId attempt = sticky(a);
+    assertRefused(a.acquire(LOCK, attempt, EX), RefusalReason.UNSUPPORTED);
+    assertThat(look(LOCK)).isEmpty();
+    assertEnded(a.end(LOCK, attempt), AttemptState.ABSENT, EndReason.UNKNOWN);
+  }
+
+  @Test
+  void givenCallBack_whenAnotherMeetsAStickyHold_thenItSeesTheMark_andTheHolderHearsAtOnce() {
+    needs(Capability.CALL_BACK);
+    assertThat(under.capabilities()).contains(Capability.SESSION, Capability.PUSH);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId attempt = sticky(a);
+    granted(a.acquire(LOCK, attempt, EX));
+    assertThat(inTheWay(b.acquire(LOCK, b.attempt(), EX)).attempt()).isEqualTo(attempt);
+    assertThat(inTheWay(b.acquire(LOCK, b.attempt(), EX)).attempt().isSticky()).isTrue();
+    BoundedWait.until(
+        BoundedWait.ANSWER,
+        "the idle holder heard that it is wanted",
+        () -> a.hints().all().contains(new SessionNotification.Contended(LOCK, attempt)));
+  }
+
+  private static AttemptId sticky(SessionDriver session) {
+    AttemptId plain = session.attempt();
+    return new AttemptId(plain.session(), AttemptId.stickyNumber(plain.number()));
   }
 
   @Test

@@ -1,0 +1,117 @@
+package io.mortise.internal.engine;
+
+import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The idle claims of one stripe, in the order of their last use, and what it remembers of names
+ * whose grants were called back. Guarded by the stripe but for {@link #oldestSince()}.
+ */
+final class IdleClaims {
+  /** So many names are remembered. */
+  private static final int KEPT = 64;
+
+  private @Nullable StickyClaim oldest;
+  private @Nullable StickyClaim newest;
+  private volatile long oldestSince;
+  private volatile boolean empty = true;
+
+  /** Until when no grant of a name is kept; null until one was called back. */
+  private @Nullable Map<LockName, Long> pauses;
+
+  /** Holds that did not come when they were called back. */
+  private @Nullable Map<LockName, AttemptId> busy;
+
+  private static final class Remembered<V> extends LinkedHashMap<LockName, V> {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<LockName, V> eldest) {
+      return size() > KEPT;
+    }
+  }
+
+  @Nullable StickyClaim oldest() {
+    return oldest;
+  }
+
+  boolean isEmpty() {
+    return empty;
+  }
+
+  /** Since when the oldest is idle; to be asked for if there is one. */
+  long oldestSince() {
+    return oldestSince;
+  }
+
+  void add(StickyClaim claim, long now) {
+    claim.beginIdle(now);
+    StickyClaim last = newest;
+    claim.older = last;
+    newest = claim;
+    if (last == null) {
+      oldest = claim;
+      oldestSince = now;
+      empty = false;
+    } else {
+      last.newer = claim;
+    }
+  }
+
+  void remove(StickyClaim claim) {
+    StickyClaim before = claim.older;
+    StickyClaim after = claim.newer;
+    if (after == null) {
+      newest = before;
+    } else {
+      after.older = before;
+    }
+    if (before != null) {
+      before.newer = after;
+    } else {
+      oldest = after;
+      if (after == null) {
+        empty = true;
+      } else {
+        oldestSince = after.idleSince();
+      }
+    }
+    claim.older = null;
+    claim.newer = null;
+    claim.endIdle();
+  }
+
+  /** No grant of this name is kept until then. */
+  void pause(LockName name, long until) {
+    if (pauses == null) {
+      pauses = new Remembered<>();
+    }
+    pauses.put(name, until);
+  }
+
+  boolean isPaused(LockName name, long now) {
+    Long until = pauses == null ? null : pauses.get(name);
+    if (until != null && until - now <= 0) {
+      Objects.requireNonNull(pauses).remove(name);
+      return false;
+    }
+    return until != null;
+  }
+
+  /** The hold was called back, and did not come. */
+  void isBusy(LockName name, AttemptId holder) {
+    if (busy == null) {
+      busy = new Remembered<>();
+    }
+    busy.put(name, holder);
+  }
+
+  /** Whether that hold is known to be in use: its attempt ends when its holder is done. */
+  boolean isKnownBusy(LockName name, AttemptId holder) {
+    return busy != null && holder.equals(busy.get(name));
+  }
+}
