@@ -1,7 +1,7 @@
 package io.mortise.internal.event;
 
 import io.mortise.event.LeaseEnd;
-import io.mortise.event.LeaseEnded;
+import io.mortise.event.LockListener.LeaseEnded;
 import io.mortise.event.LockListener.AcquireOutcome;
 import java.time.Duration;
 import java.util.OptionalLong;
