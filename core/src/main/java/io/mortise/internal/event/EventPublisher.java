@@ -1,7 +1,7 @@
 package io.mortise.internal.event;
 
 import io.mortise.admin.LockParticipant.Access;
-import io.mortise.event.LeaseEnded;
+import io.mortise.event.LockListener.LeaseEnded;
 import io.mortise.event.LockListener;
 import io.mortise.event.LockListener.AcquireCall;
 import io.mortise.event.LockListener.AcquireEnded;

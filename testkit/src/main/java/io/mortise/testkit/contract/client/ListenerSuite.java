@@ -11,7 +11,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.event.LeaseEnd;
-import io.mortise.event.LeaseEnded;
+import io.mortise.event.LockListener.LeaseEnded;
 import io.mortise.event.LockListener;
 import io.mortise.event.LockListener.AcquireCall;
 import io.mortise.event.LockListener.AcquireEnded;
