@@ -19,8 +19,7 @@ public final class LockOptions {
   private final Terms terms;
   private final @Nullable Duration sticky;
 
-  private LockOptions(
-      boolean fair, boolean releaseAsync, Terms terms, @Nullable Duration sticky) {
+  private LockOptions(boolean fair, boolean releaseAsync, Terms terms, @Nullable Duration sticky) {
     if (sticky != null && (fair || terms.isTimed())) {
       throw new IllegalArgumentException(
           "A sticky lock cannot be "

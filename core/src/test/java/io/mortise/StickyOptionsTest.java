@@ -8,8 +8,7 @@ import org.junit.jupiter.api.Test;
 
 /** What cannot be had together with a sticky lock is refused by name. */
 class StickyOptionsTest {
-  private static final LockOptions STICKY =
-      LockOptions.DEFAULTS.withSticky(Duration.ofSeconds(3));
+  private static final LockOptions STICKY = LockOptions.DEFAULTS.withSticky(Duration.ofSeconds(3));
 
   private static void refuses(String said, Runnable step) {
     assertThatThrownBy(step::run)
@@ -22,8 +21,7 @@ class StickyOptionsTest {
     refuses("fair", () -> STICKY.withFair(true));
     refuses("at least, at most", () -> STICKY.withAtMost(Duration.ofSeconds(1)));
     refuses("at least, at most", () -> STICKY.withAtLeast(Duration.ofSeconds(1)));
-    refuses(
-        "fair", () -> LockOptions.DEFAULTS.withFair(true).withSticky(Duration.ofSeconds(1)));
+    refuses("fair", () -> LockOptions.DEFAULTS.withFair(true).withSticky(Duration.ofSeconds(1)));
     assertThat(STICKY.withReleaseAsync(true).sticky()).isEqualTo(Duration.ofSeconds(3));
   }
 

@@ -1,7 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.Terms;
-import io.mortise.event.LockListener.LeaseEnd;
+import io.mortise.event.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Claim.HandoffState;
 import io.mortise.internal.engine.Waiter.WaiterState;

@@ -1,12 +1,12 @@
 package io.mortise.internal.event;
 
 import io.mortise.admin.LockParticipant.Access;
-import io.mortise.event.LockListener.LeaseEnded;
 import io.mortise.event.LockListener;
 import io.mortise.event.LockListener.AcquireCall;
 import io.mortise.event.LockListener.AcquireEnded;
 import io.mortise.event.LockListener.AcquireQueued;
 import io.mortise.event.LockListener.AcquireStarted;
+import io.mortise.event.LockListener.LeaseEnded;
 import io.mortise.event.LockListener.LockSession;
 import io.mortise.event.LockListener.RenewalResult;
 import io.mortise.event.LockListener.SessionChanged;

@@ -1,7 +1,7 @@
 package io.mortise.internal.event;
 
-import io.mortise.event.LockListener.LeaseEnded;
 import io.mortise.event.LockListener.AcquireEnded;
+import io.mortise.event.LockListener.LeaseEnded;
 import io.mortise.event.LockListener.RenewalResult;
 import io.mortise.event.LockListener.SessionChanged;
 import io.mortise.event.LockListener.SessionRenewed;
