@@ -2,6 +2,7 @@ package io.mortise;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,24 +13,27 @@ import org.jspecify.annotations.Nullable;
  *     for 1 ms. Where the store has no queue, only the threads of one process are in order
  * @param releaseAsync {@link Lease#close()} does not wait for the store's answer
  * @param terms times that the store keeps, and a label for people
+ * @param maxWaiters how many may wait already when an acquire begins to wait; empty for no limit
  */
-public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
+public record LockOptions(boolean fair, boolean releaseAsync, Terms terms, OptionalInt maxWaiters) {
   /** Refuses no terms: {@link Terms#NONE} are none. */
   public LockOptions {
     Objects.requireNonNull(terms, "terms");
+    Objects.requireNonNull(maxWaiters, "maxWaiters");
   }
 
   /** Not fair, close waits for the answer, no times, no label. */
-  public static final LockOptions DEFAULTS = new LockOptions(false, false, Terms.NONE);
+  public static final LockOptions DEFAULTS =
+      new LockOptions(false, false, Terms.NONE, OptionalInt.empty());
 
   /** See {@link #fair()}. */
   public LockOptions withFair(boolean value) {
-    return new LockOptions(value, releaseAsync, terms);
+    return new LockOptions(value, releaseAsync, terms, maxWaiters);
   }
 
   /** See {@link #releaseAsync()}. */
   public LockOptions withReleaseAsync(boolean value) {
-    return new LockOptions(fair, value, terms);
+    return new LockOptions(fair, value, terms, maxWaiters);
   }
 
   /**
@@ -40,7 +44,8 @@ public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
    *     at-least time
    */
   public LockOptions withAtMost(@Nullable Duration value) {
-    return new LockOptions(fair, releaseAsync, new Terms(value, terms.atLeast(), terms.label()));
+    return new LockOptions(
+        fair, releaseAsync, new Terms(value, terms.atLeast(), terms.label()), maxWaiters);
   }
 
   /**
@@ -51,7 +56,8 @@ public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
    *     at-most time
    */
   public LockOptions withAtLeast(@Nullable Duration value) {
-    return new LockOptions(fair, releaseAsync, new Terms(terms.atMost(), value, terms.label()));
+    return new LockOptions(
+        fair, releaseAsync, new Terms(terms.atMost(), value, terms.label()), maxWaiters);
   }
 
   /**
@@ -61,6 +67,27 @@ public record LockOptions(boolean fair, boolean releaseAsync, Terms terms) {
    */
   public LockOptions withLabel(String value) {
     Objects.requireNonNull(value, "value");
-    return new LockOptions(fair, releaseAsync, new Terms(terms.atMost(), terms.atLeast(), value));
+    return new LockOptions(
+        fair, releaseAsync, new Terms(terms.atMost(), terms.atLeast(), value), maxWaiters);
+  }
+
+  /**
+   * An acquire that would have to wait is refused at once if so many wait already: with a {@link
+   * LockTimeoutException} that says how many, or as empty by {@link
+   * DistributedLock#tryAcquire(java.time.Duration)}. For services that shed load instead of
+   * gathering waiters. Zero never waits.
+   *
+   * <p>The threads of this process that wait count one each. Another process counts as one for all
+   * its threads, unless they are fair. An acquire that waits is not refused later. Stores without a
+   * queue refuse an acquire with this option: {@link UnsupportedByStoreException}.
+   *
+   * @throws IllegalArgumentException if it is negative
+   */
+  public LockOptions withMaxWaiters(int value) {
+    if (value < 0) {
+      throw new IllegalArgumentException(
+          "At most %d waiters cannot be. Give zero or more.".formatted(value));
+    }
+    return new LockOptions(fair, releaseAsync, terms, OptionalInt.of(value));
   }
 }

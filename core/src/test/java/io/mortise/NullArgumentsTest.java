@@ -7,6 +7,7 @@ import io.mortise.admin.Eviction;
 import io.mortise.function.CheckedRunnable;
 import io.mortise.function.CheckedSupplier;
 import java.time.Duration;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -42,6 +43,11 @@ class NullArgumentsTest {
     refuses("name", () -> client.readWriteLock(null));
     refuses("name", () -> client.semaphore(null, 2));
     refuses("names", () -> client.allOf((String[]) null));
+    refuses("key", () -> client.once(null));
+    refuses("keep", () -> client.once("a").keepFor(null));
+    refuses("task", () -> client.once("a").run(null));
+    refuses("task", () -> client.once("a").run(Duration.ZERO, null));
+    refuses("wait", () -> client.once("a").run(null, lease -> ""));
     refuses("name", () -> client.leader(null, lead -> {}));
     refuses("task", () -> client.leader("a", null));
     refuses("options", () -> client.leader("a", null, lead -> {}));
@@ -104,7 +110,7 @@ class NullArgumentsTest {
 
   @Test
   void givenOptionsAndAdmin_thenTheyRefuseNull() {
-    refuses("terms", () -> new LockOptions(false, false, null));
+    refuses("terms", () -> new LockOptions(false, false, null, OptionalInt.empty()));
     refuses("label", () -> new Terms(null, null, null));
     refuses("value", () -> LockOptions.DEFAULTS.withLabel(null));
     refuses("minimumTerm", () -> LeaderOptions.DEFAULTS.withMinimumTerm(null));

@@ -61,6 +61,7 @@ public final class Engine {
   final ReleaseProtocol releaseProtocol;
   final AdjustProtocol adjustProtocol;
   final LossProtocol lossProtocol;
+  final QueueLimit queueLimit;
 
   /** Whether a grant of this store has a token. */
   final boolean hasTokens;
@@ -99,6 +100,7 @@ public final class Engine {
     this.releaseProtocol = new ReleaseProtocol(this);
     this.adjustProtocol = new AdjustProtocol(this);
     this.lossProtocol = new LossProtocol(this);
+    this.queueLimit = new QueueLimit(this);
     this.leaseRevalidator = new LeaseRevalidator(this);
     this.sessionRenewer =
         new SessionRenewer(store, env, events.sessions(), new SessionEventHandler(this));
@@ -135,6 +137,9 @@ public final class Engine {
       }
       if (waiter.endless) {
         refuseSelfWait(stripe, waiter);
+      }
+      if (!waiter.admitted && queueLimit.refuses(stripe, waiter)) {
+        return;
       }
       boolean common = waiter.mode.equals(Mode.EXCLUSIVE) && !waiter.options.terms().isTimed();
       Claim claim = common ? stripe.common(waiter.name) : null;
