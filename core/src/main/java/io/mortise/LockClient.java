@@ -1,6 +1,7 @@
 package io.mortise;
 
 import io.mortise.admin.LockAdmin;
+import io.mortise.annotation.Beta;
 import io.mortise.function.CheckedConsumer;
 import java.util.ServiceLoader;
 
@@ -89,6 +90,14 @@ public interface LockClient extends AutoCloseable {
       String name,
       LeaderOptions options,
       CheckedConsumer<? super Leadership.Term, ? extends Exception> task);
+
+  /**
+   * Work that is to be done once under a key, by one process of all.
+   *
+   * @throws IllegalArgumentException if {@code once/<key>} is no lock name
+   */
+  @Beta
+  DistributedOnce once(String key);
 
   /** Looks at the locks of the store, and ends what others hold. Does not block by itself. */
   LockAdmin admin();

@@ -2,6 +2,7 @@ package io.mortise;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** How to acquire. Immutable and thread-safe; start from {@link #DEFAULTS}. */
@@ -11,15 +12,22 @@ public final class LockOptions {
 
   private static final Duration SHORTEST_STICKY = Duration.ofMillis(1);
 
-  /** Not fair, close waits for the answer, no times, no label, not sticky. */
-  public static final LockOptions DEFAULTS = new LockOptions(false, false, Terms.NONE, null);
+  /** Not fair, close waits for the answer, no times, no label, not sticky, any number of waiters. */
+  public static final LockOptions DEFAULTS = 
+      new LockOptions(false, false, Terms.NONE, null, OptionalInt.empty());
 
   private final boolean fair;
   private final boolean releaseAsync;
   private final Terms terms;
   private final @Nullable Duration sticky;
+  private final OptionalInt maxWaiters;
 
-  private LockOptions(boolean fair, boolean releaseAsync, Terms terms, @Nullable Duration sticky) {
+  private LockOptions(
+      boolean fair,
+      boolean releaseAsync,
+      Terms terms,
+      @Nullable Duration sticky,
+      OptionalInt maxWaiters) {
     if (sticky != null && (fair || terms.isTimed())) {
       throw new IllegalArgumentException(
           "A sticky lock cannot be "
@@ -30,6 +38,7 @@ public final class LockOptions {
     this.releaseAsync = releaseAsync;
     this.terms = terms;
     this.sticky = sticky;
+    this.maxWaiters = maxWaiters;
   }
 
   /**
@@ -56,18 +65,23 @@ public final class LockOptions {
     return sticky;
   }
 
+  /** How many may wait already when an acquire begins to wait; empty for no limit. */
+  public OptionalInt maxWaiters() {
+    return maxWaiters;
+  }
+
   /**
    * See {@link #fair()}.
    *
    * @throws IllegalArgumentException if these options are sticky
    */
   public LockOptions withFair(boolean value) {
-    return new LockOptions(value, releaseAsync, terms, sticky);
+    return new LockOptions(value, releaseAsync, terms, sticky, maxWaiters);
   }
 
   /** See {@link #releaseAsync()}. */
   public LockOptions withReleaseAsync(boolean value) {
-    return new LockOptions(fair, value, terms, sticky);
+    return new LockOptions(fair, value, terms, sticky, maxWaiters);
   }
 
   /**
@@ -79,7 +93,7 @@ public final class LockOptions {
    */
   public LockOptions withAtMost(@Nullable Duration value) {
     return new LockOptions(
-        fair, releaseAsync, new Terms(value, terms.atLeast(), terms.label()), sticky);
+        fair, releaseAsync, new Terms(value, terms.atLeast(), terms.label()), sticky, maxWaiters);
   }
 
   /**
@@ -91,7 +105,7 @@ public final class LockOptions {
    */
   public LockOptions withAtLeast(@Nullable Duration value) {
     return new LockOptions(
-        fair, releaseAsync, new Terms(terms.atMost(), value, terms.label()), sticky);
+        fair, releaseAsync, new Terms(terms.atMost(), value, terms.label()), sticky, maxWaiters);
   }
 
   /**
@@ -102,7 +116,7 @@ public final class LockOptions {
   public LockOptions withLabel(String value) {
     Objects.requireNonNull(value, "value");
     return new LockOptions(
-        fair, releaseAsync, new Terms(terms.atMost(), terms.atLeast(), value), sticky);
+        fair, releaseAsync, new Terms(terms.atMost(), terms.atLeast(), value), sticky, maxWaiters);
   }
 
   /**
@@ -124,7 +138,27 @@ public final class LockOptions {
       throw new IllegalArgumentException(
           "The sticky time " + idle + " is not within 1 ms and 10 s.");
     }
-    return new LockOptions(fair, releaseAsync, terms, idle);
+    return new LockOptions(fair, releaseAsync, terms, idle, maxWaiters);
+  }
+
+  /**
+   * An acquire that would have to wait is refused at once if so many wait already: with a {@link
+   * LockTimeoutException} that says how many, or as empty by {@link
+   * DistributedLock#tryAcquire(java.time.Duration)}. For services that shed load instead of
+   * gathering waiters. Zero never waits.
+   *
+   * <p>The threads of this process that wait count one each. Another process counts as one for all
+   * its threads, unless they are fair. An acquire that waits is not refused later. Stores without a
+   * queue refuse an acquire with this option: {@link UnsupportedByStoreException}.
+   *
+   * @throws IllegalArgumentException if it is negative
+   */
+  public LockOptions withMaxWaiters(int value) {
+    if (value < 0) {
+      throw new IllegalArgumentException(
+          "At most %d waiters cannot be. Give zero or more.".formatted(value));
+    }
+    return new LockOptions(fair, releaseAsync, terms, sticky, OptionalInt.of(value));
   }
 
   @Override
@@ -133,12 +167,13 @@ public final class LockOptions {
         && fair == that.fair
         && releaseAsync == that.releaseAsync
         && terms.equals(that.terms)
-        && Objects.equals(sticky, that.sticky);
+        && Objects.equals(sticky, that.sticky)
+        && maxWaiters.equals(that.maxWaiters);
   }
 
   @Override
   public int hashCode() {
-    return Objects.hash(fair, releaseAsync, terms, sticky);
+    return Objects.hash(fair, releaseAsync, terms, sticky, maxWaiters);
   }
 
   @Override
@@ -151,6 +186,8 @@ public final class LockOptions {
         + terms
         + ", sticky="
         + sticky
+        + ", "
+        + maxWaiters
         + "]";
   }
 }

@@ -1,16 +1,44 @@
 package io.mortise;
 
-/** The lock could not be had in time. Nothing of the attempt stays behind. */
+import java.util.OptionalInt;
+
+/**
+ * The lock could not be had in time, or too many waited for it. Nothing of the attempt stays
+ * behind.
+ */
 public final class LockTimeoutException extends LockException {
   private static final long serialVersionUID = 1L;
+  private static final int NOT_COUNTED = -1;
+
+  private final int waiting;
 
   /** With a message that tells what happened, to which lock, and what to do. */
   public LockTimeoutException(String message) {
     super(message);
+    this.waiting = NOT_COUNTED;
   }
 
   /** With what caused it. */
   public LockTimeoutException(String message, Throwable cause) {
     super(message, cause);
+    this.waiting = NOT_COUNTED;
+  }
+
+  /**
+   * Refused without waiting, since others wait already.
+   *
+   * @param waiting how many
+   */
+  public LockTimeoutException(String message, int waiting) {
+    super(message);
+    this.waiting = waiting;
+  }
+
+  /**
+   * How many waited already, if the acquire was refused at once for {@link
+   * LockOptions#withMaxWaiters}; empty if its time was over.
+   */
+  public OptionalInt waiting() {
+    return waiting == NOT_COUNTED ? OptionalInt.empty() : OptionalInt.of(waiting);
   }
 }

@@ -1,6 +1,7 @@
 package io.mortise.cli;
 
 import io.mortise.DistributedLock;
+import io.mortise.DistributedOnce;
 import io.mortise.DistributedReadWriteLock;
 import io.mortise.DistributedSemaphore;
 import io.mortise.FencingToken;
@@ -53,6 +54,11 @@ final class FakeClient implements LockClient {
   @Override
   public DistributedLock lock(String name) {
     return new FakeLock(name);
+  }
+
+  @Override
+  public DistributedOnce once(String key) {
+    throw new UnsupportedOperationException();
   }
 
   @Override

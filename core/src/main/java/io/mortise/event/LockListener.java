@@ -78,6 +78,8 @@ public interface LockListener {
     BUSY,
     /** The lock could not be had within the time to wait. */
     TIMEOUT,
+    /** As many waited already as {@link io.mortise.LockOptions#withMaxWaiters} allows. */
+    QUEUE_FULL,
     /** The waiting thread was interrupted. */
     INTERRUPTED,
     /** The future of an asynchronous acquire was cancelled or completed by somebody else. */

@@ -66,5 +66,7 @@ public enum Capability {
    * long as that lives, and what others see of tokens is the first one of a hold. Says nothing of a
    * store without {@link #SESSION}.
    */
-  RECORD
+  RECORD,
+  /** {@link LockStore#readFact} and {@link LockStore#replaceFact}. */
+  FACTS
 }

@@ -154,6 +154,41 @@ public interface LockStore extends Store {
   }
 
   /**
+   * Reads the text under a name, as it stands after every replacement that was answered before.
+   *
+   * @return {@link Fact#NONE} if there is none; completes exceptionally with {@link
+   *     io.mortise.UnsupportedByStoreException} if the store keeps none ({@link Capability#FACTS})
+   */
+  @Beta
+  default CompletionStage<Fact> readFact(LockName name) {
+    return CompletableFuture.failedFuture(keepsNoFacts());
+  }
+
+  /**
+   * Replaces the text under a name if its version is the given one, in one atomic step. If the
+   * answer is lost, a repetition finds another version: whoever repeats it has to see by the
+   * content whether it was executed.
+   *
+   * @param version what {@link #readFact} said; 0 for no text
+   * @param content as {@link Fact} describes it
+   * @param keep how long the store keeps it; from 1 ms to ten years
+   * @return the new version; 0 if another one stands, and nothing was changed; completes
+   *     exceptionally with {@link io.mortise.UnsupportedByStoreException} if the store keeps none
+   *     ({@link Capability#FACTS})
+   */
+  @Beta
+  default CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return CompletableFuture.failedFuture(keepsNoFacts());
+  }
+
+  private UnsupportedByStoreException keepsNoFacts() {
+    return new UnsupportedByStoreException(
+        "Store '%s' keeps nothing but locks (FACTS). Take one that does: jdbc:, redis: or mem:."
+            .formatted(profile().display()));
+  }
+
+  /**
    * Removes what dead processes and idle locks left behind: at most {@code budget} sessions and
    * locks, and of each lock at most 64 holders.
    *

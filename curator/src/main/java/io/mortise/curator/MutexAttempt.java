@@ -318,7 +318,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   private Reply standing() {
     return phase == MutexPhase.HELD
         ? granted()
-        : new Reply.Queued(attempt, ahead, holder(first), session.ttl());
+        : new Reply.Queued(attempt, Math.max(0, ahead - 1), holder(first), session.ttl());
   }
 
   private Reply.Granted granted() {

@@ -20,6 +20,7 @@ import io.mortise.jdbc.table.SessionRepository;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
+import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -245,6 +246,24 @@ final class JdbcLockStore implements LockStore {
   }
 
   @Override
+  public CompletionStage<Fact> readFact(LockName name) {
+    return submit(
+        requests,
+        StoreTask.ValueTask.single(
+            storeConnection -> storeConnection.facts.read(name.value(), storeConnection.now())));
+  }
+
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return call(
+        requests,
+        storeConnection ->
+            storeConnection.facts.replace(
+                name.value(), version, content, LockRecord.micros(keep), storeConnection.now()));
+  }
+
+  @Override
   public CompletionStage<Integer> sweep(int budget) {
     int bounded = Math.min(budget, MOST_SWEPT);
     // With strict expiry sessions are ended by those who watch their beats.
@@ -262,7 +281,12 @@ final class JdbcLockStore implements LockStore {
                             StoreTask.ValueTask.single(
                                 storeConnection -> leftBehind(storeConnection, bounded - ended)))
                         .thenCompose(this::sweepOneByOne)
-                        .thenApply(removed -> ended + removed));
+                        .thenCombine(
+                            call(
+                                requests,
+                                storeConnection ->
+                                    storeConnection.facts.sweep(bounded, storeConnection.now())),
+                            (removed, facts) -> ended + removed + facts));
   }
 
   /** Each in a step of its own, so that it keeps nobody else waiting. */

@@ -101,3 +101,14 @@ CREATE TABLE IF NOT EXISTS mortise_news (
   KEY mortise_news_session (session, id),
   KEY mortise_news_attempt (attempt)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
+
+-- Small texts that recipes keep beside the locks, such as what was done once. Rows go when their time is over.
+CREATE TABLE IF NOT EXISTS mortise_fact (
+  namespace  VARCHAR(100) NOT NULL,
+  name       VARCHAR(512) NOT NULL,
+  version    BIGINT NOT NULL,
+  content    VARCHAR(8192) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  expires_us BIGINT NOT NULL,
+  PRIMARY KEY (namespace, name),
+  KEY mortise_fact_expires (namespace, expires_us)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;

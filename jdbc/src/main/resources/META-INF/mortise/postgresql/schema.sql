@@ -103,3 +103,14 @@ CREATE TABLE IF NOT EXISTS mortise_news (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
 CREATE INDEX IF NOT EXISTS mortise_news_session ON mortise_news (session, id);
 CREATE INDEX IF NOT EXISTS mortise_news_attempt ON mortise_news (attempt);
+
+-- Small texts that recipes keep beside the locks, such as what was done once. Rows go when their time is over.
+CREATE TABLE IF NOT EXISTS mortise_fact (
+  namespace  text COLLATE "C" NOT NULL,
+  name       text COLLATE "C" NOT NULL,
+  version    bigint NOT NULL,
+  content    text COLLATE "C" NOT NULL,
+  expires_us bigint NOT NULL,
+  PRIMARY KEY (namespace, name)
+);
+CREATE INDEX IF NOT EXISTS mortise_fact_expires ON mortise_fact (namespace, expires_us);

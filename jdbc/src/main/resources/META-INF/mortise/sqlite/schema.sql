@@ -99,3 +99,14 @@ CREATE TABLE IF NOT EXISTS mortise_news (
 );
 CREATE INDEX IF NOT EXISTS mortise_news_session ON mortise_news (session, id);
 CREATE INDEX IF NOT EXISTS mortise_news_attempt ON mortise_news (attempt);
+
+-- Small texts that recipes keep beside the locks, such as what was done once. Rows go when their time is over.
+CREATE TABLE IF NOT EXISTS mortise_fact (
+  namespace  TEXT NOT NULL,
+  name       TEXT NOT NULL,
+  version    INTEGER NOT NULL,
+  content    TEXT NOT NULL,
+  expires_us INTEGER NOT NULL,
+  PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS mortise_fact_expires ON mortise_fact (namespace, expires_us);

@@ -14,6 +14,7 @@ import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.TransportFactory;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
+import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -51,6 +52,8 @@ final class RedisLockStore implements LockStore {
 
   /** A little less than clients let pass before they ask again. */
   private static final Duration SWEEP_PAUSE = Duration.ofSeconds(50);
+
+  private static final int VERSION_DIGITS = 16;
 
   private final RedisConnections connections;
   private final boolean replicated;
@@ -272,6 +275,25 @@ final class RedisLockStore implements LockStore {
   @Override
   public CompletionStage<Boolean> reopen(LockName name) {
     return count(keys.lock(name), "o").thenApply(opened -> opened > 0);
+  }
+
+  @Override
+  public CompletionStage<Fact> readFact(LockName name) {
+    return call(Script.FACT, List.of(keys.fact(name)), List.of())
+        .thenApply(
+            answer ->
+                answer instanceof String text
+                    ? new Fact(
+                        LockCodec.number(text, 0, VERSION_DIGITS), text.substring(VERSION_DIGITS))
+                    : Fact.NONE);
+  }
+
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    List<String> args = List.of(Long.toString(version), content, Long.toString(keep.toMillis()));
+    return call(Script.FACT, List.of(keys.fact(name)), args)
+        .thenApply(answer -> Long.parseLong(String.valueOf(answer)));
   }
 
   @Override

@@ -12,7 +12,8 @@ enum Script {
   STRICT_END("strict_end.lua"),
   STRICT_REVIVE("strict_revive.lua"),
   STRICT_MODE("strict_mode.lua"),
-  SHORTEN("shorten.lua");
+  SHORTEN("shorten.lua"),
+  FACT("fact.lua");
 
   final String text;
   final String sha;

@@ -4,6 +4,7 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -154,6 +155,18 @@ public final class StoreLink implements PartitionedStore {
   @Override
   public CompletionStage<Boolean> reopen(LockName name) {
     return stage(() -> store.reopen(name), CompletableFuture::failedFuture);
+  }
+
+  @Override
+  public CompletionStage<Fact> readFact(LockName name) {
+    return stage(() -> store.readFact(name), CompletableFuture::failedFuture);
+  }
+
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return stage(
+        () -> store.replaceFact(name, version, content, keep), CompletableFuture::failedFuture);
   }
 
   @Override

@@ -1,8 +1,6 @@
 package io.mortise.internal.client;
 
-import io.mortise.LockException;
 import io.mortise.LockName;
-import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
@@ -15,8 +13,6 @@ import io.mortise.admin.LockParticipant.ClientInfo;
 import io.mortise.admin.LockParticipant.Share;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
-import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
@@ -25,18 +21,11 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.StoreProfile;
-import io.mortise.spi.time.DurationText;
-import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -56,17 +45,17 @@ final class EngineAdmin implements LockAdmin {
               Feature.STICKY, Capability.CALL_BACK));
 
   private final LockStore store;
-  private final Runnable refuseIfClosed;
+  private final StoreCall call;
 
   EngineAdmin(LockStore store, Runnable refuseIfClosed) {
     this.store = store;
-    this.refuseIfClosed = refuseIfClosed;
+    this.call = new StoreCall(store, refuseIfClosed);
   }
 
   @Override
   public Optional<LockInfo> find(String name) {
     LockQuery query = LockQuery.of(LockName.of(name));
-    return ask(() -> store.inspect(query)).locks().stream().findFirst().map(EngineAdmin::info);
+    return call.ask(() -> store.inspect(query)).locks().stream().findFirst().map(EngineAdmin::info);
   }
 
   @Override
@@ -81,7 +70,7 @@ final class EngineAdmin implements LockAdmin {
 
   private LockPage page(String prefix, LockQuery query) {
     Objects.requireNonNull(prefix, "prefix");
-    var page = ask(() -> store.inspect(query));
+    var page = call.ask(() -> store.inspect(query));
     return new LockPage(
         page.locks().stream()
             .filter(lock -> lock.name().value().startsWith(prefix))
@@ -95,7 +84,7 @@ final class EngineAdmin implements LockAdmin {
     LockName checked = evictable(name);
     Objects.requireNonNull(how, "how");
     AttemptId id = AttemptId.parse(Objects.requireNonNull(attempt, "attempt"));
-    return switch (ask(() -> store.evict(checked, id, how)).was()) {
+    return switch (call.ask(() -> store.evict(checked, id, how)).was()) {
       case HELD -> EvictionResult.HOLD_ENDED;
       case WAITING -> EvictionResult.WAIT_ENDED;
       case ABSENT -> EvictionResult.NOT_THERE;
@@ -105,7 +94,7 @@ final class EngineAdmin implements LockAdmin {
   @Override
   public boolean reopen(String name) {
     LockName checked = evictable(name);
-    return ask(() -> store.reopen(checked));
+    return call.ask(() -> store.reopen(checked));
   }
 
   @Override
@@ -126,33 +115,6 @@ final class EngineAdmin implements LockAdmin {
           "Store '" + store.profile().display() + "' cannot evict.");
     }
     return LockName.of(name);
-  }
-
-  private <T> T ask(Callable<CompletionStage<T>> question) {
-    refuseIfClosed.run();
-    String display = store.profile().display();
-    Duration patience = store.profile().maxInFlight().plusSeconds(5);
-    try {
-      return CompletionStages.start(question)
-          .toCompletableFuture()
-          .get(patience.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new LockException("Interrupted while asking store '" + display + "'.", e);
-    } catch (TimeoutException e) {
-      throw new StoreUnavailableException(
-          "Store '" + display + "' did not answer within " + DurationText.format(patience) + ".",
-          e);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof LockException trouble) {
-        trouble.addSuppressed(new LockException("asked here"));
-        throw trouble;
-      } else if (e.getCause() instanceof IllegalArgumentException wrong) {
-        throw wrong;
-      }
-      throw new StoreUnavailableException(
-          FailureText.about(display, FailureText.said(e.getCause() == null ? e : e.getCause())), e);
-    }
   }
 
   @Override

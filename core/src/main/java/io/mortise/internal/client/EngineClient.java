@@ -1,6 +1,7 @@
 package io.mortise.internal.client;
 
 import io.mortise.DistributedLock;
+import io.mortise.DistributedOnce;
 import io.mortise.DistributedReadWriteLock;
 import io.mortise.DistributedSemaphore;
 import io.mortise.LeaderOptions;
@@ -277,6 +278,17 @@ public final class EngineClient implements LockClient {
     }
     return new EngineLockGroup(
         this, sorted.stream().map(name -> lock(name, Mode.EXCLUSIVE)).toList());
+  }
+
+  @Override
+  public DistributedOnce once(String key) {
+    LockName name = LockName.of(Objects.requireNonNull(key, "key"));
+    return new EngineOnce(
+        store,
+        new StoreCall(store, this::refuseIfClosed),
+        lock("once/" + key),
+        name,
+        DistributedOnce.DEFAULT_KEEP);
   }
 
   @Override

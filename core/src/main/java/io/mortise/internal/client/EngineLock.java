@@ -134,7 +134,8 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public Optional<Lease> tryAcquire(Duration wait) throws InterruptedException {
-    return outcome(await(checked(wait)));
+    Waiter waiter = await(checked(wait));
+    return waiter.isRefusedByFullQueue() ? Optional.empty() : outcome(waiter);
   }
 
   /** As {@link #acquire()}, but goes on when the thread is interrupted. */

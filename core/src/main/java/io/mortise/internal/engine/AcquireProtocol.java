@@ -228,8 +228,7 @@ final class AcquireProtocol {
         ask(stripe, claim, null);
       } else if (reply instanceof Reply.Queued queued) {
         claim.failures(0);
-        claim.queued(true);
-        engine.events.queued(stripe, claim, queued.ahead());
+        claim.queued(queued.ahead());
         Reply.Holder holder = queued.holder();
         claim.saw(holder);
         engine.waits(Objects.requireNonNull(claim.session));
@@ -237,11 +236,13 @@ final class AcquireProtocol {
             && !engine.stickyProtocol.waitsForCalled(claim, queued)) {
           // They asked together with others who wait.
           completeTryWaiters(stripe, claim, WaiterState.BUSY, null);
+          engine.queueLimit.check(stripe, claim, queued.ahead());
         }
         if (claim.head() == null) {
           engine.transitions.giveUp(stripe, claim);
           return;
         }
+        engine.events.queued(stripe, claim, queued.ahead());
         engine.localHandoff.splitFairWaiters(stripe, claim);
         inTheWay(stripe, claim, queued.holder(), retryAfter(queued.retryAfter(), queued.ahead()));
       } else if (reply instanceof Reply.Busy busy) {
@@ -375,6 +376,9 @@ final class AcquireProtocol {
       } else if (sessionVerdict instanceof SessionVerdict.Alive alive) {
         if (claim.head() != null && claim.head().tryOnly) {
           completeTryWaiters(stripe, claim, WaiterState.BUSY, null);
+        }
+        if (claim.isQueued()) {
+          engine.queueLimit.check(stripe, claim, claim.ahead());
         }
         if (claim.head() == null) {
           engine.transitions.giveUp(stripe, claim);

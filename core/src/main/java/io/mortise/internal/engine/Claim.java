@@ -83,6 +83,9 @@ sealed class Claim permits StickyClaim {
     /** The attempt stands in the store's queue, behind somebody else. */
     boolean queued;
 
+    /** How many may be before the attempt in the store's queue, as the store last said. */
+    int ahead;
+
     /** A request of the attempt is under way. */
     boolean asking;
 
@@ -199,9 +202,19 @@ sealed class Claim permits StickyClaim {
     return wait != null && wait.queued;
   }
 
-  void queued(boolean now) {
-    if (now || wait != null) {
-      waitState().queued = now;
+  /** How many may be before the attempt in the store's queue, if it is queued. */
+  int ahead() {
+    return wait == null ? 0 : wait.ahead;
+  }
+
+  void queued(int ahead) {
+    waitState().queued = true;
+    waitState().ahead = ahead;
+  }
+
+  void notQueued() {
+    if (wait != null) {
+      wait.queued = false;
     }
   }
 

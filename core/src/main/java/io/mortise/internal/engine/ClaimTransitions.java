@@ -62,6 +62,7 @@ final class ClaimTransitions {
     } else {
       claim.contended = true;
       claim.add(waiter);
+      engine.queueLimit.joined(stripe, claim, waiter);
     }
   }
 
@@ -224,7 +225,7 @@ final class ClaimTransitions {
       return;
     }
     claim.stopTimer();
-    claim.queued(false);
+    claim.notQueued();
     claim.failures(0);
     claim.cameInTime();
     claim.stopPolling();
@@ -239,6 +240,7 @@ final class ClaimTransitions {
     }
     engine.localHandoff.take(claim, head, validity);
     stripe.afterUnlock(head::wake);
+    engine.queueLimit.check(stripe, claim, 0);
     if (validity instanceof Validity.Capped) {
       claim.joinable = false;
     } else if (validity instanceof Validity.ByQuorum byQuorum) {

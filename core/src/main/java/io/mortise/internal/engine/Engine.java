@@ -63,6 +63,7 @@ public final class Engine {
   final AdjustProtocol adjustProtocol;
   final LossProtocol lossProtocol;
   final StickyProtocol stickyProtocol;
+  final QueueLimit queueLimit;
 
   /** Whether a grant of this store has a token. */
   final boolean hasTokens;
@@ -105,6 +106,7 @@ public final class Engine {
     this.adjustProtocol = new AdjustProtocol(this);
     this.lossProtocol = new LossProtocol(this);
     this.stickyProtocol = new StickyProtocol(this, idleRoom);
+    this.queueLimit = new QueueLimit(this);
     this.leaseRevalidator = new LeaseRevalidator(this);
     this.sessionRenewer =
         new SessionRenewer(store, env, events.sessions(), new SessionEventHandler(this));
@@ -141,6 +143,9 @@ public final class Engine {
       }
       if (waiter.endless) {
         refuseSelfWait(stripe, waiter);
+      }
+      if (!waiter.admitted && queueLimit.refuses(stripe, waiter)) {
+        return;
       }
       boolean common = waiter.mode.equals(Mode.EXCLUSIVE) && !waiter.options.terms().isTimed();
       if (stickyProtocol.take(stripe, waiter, common)) {

@@ -1,5 +1,6 @@
 package io.mortise.internal.engine;
 
+import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.event.LeaseEnd;
@@ -90,9 +91,7 @@ public final class EngineEvents {
       case FAILED ->
           ended(
               trace,
-              waiter.failure instanceof StoreUnavailableException
-                  ? AcquireOutcome.UNAVAILABLE
-                  : AcquireOutcome.REFUSED,
+              failed(waiter.failure),
               waiter.failure == null ? "" : FailureText.said(waiter.failure));
       default -> {
         Throwable storeFailure = waiter.storeFailure;
@@ -108,6 +107,15 @@ public final class EngineEvents {
         }
       }
     }
+  }
+
+  private static AcquireOutcome failed(@Nullable RuntimeException failure) {
+    if (failure instanceof LockTimeoutException) {
+      return AcquireOutcome.QUEUE_FULL;
+    }
+    return failure instanceof StoreUnavailableException
+        ? AcquireOutcome.UNAVAILABLE
+        : AcquireOutcome.REFUSED;
   }
 
   private void granted(Waiter waiter) {

@@ -3,6 +3,7 @@ package io.mortise.internal.engine;
 import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
+import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
@@ -44,6 +45,9 @@ public final class Waiter {
   /** Tells listeners of it; null if there are none. Set before the wait begins. */
   @Nullable AcquireTrace trace;
 
+  /** It may wait, however many do: no limit, or it was met when its wait began. */
+  boolean admitted;
+
   @Nullable LeaseImpl lease;
   @Nullable RuntimeException failure;
 
@@ -80,6 +84,7 @@ public final class Waiter {
     this.options = options;
     this.tryOnly = tryOnly;
     this.endless = endless;
+    this.admitted = tryOnly || options.maxWaiters().isEmpty();
     this.caller = Thread.currentThread();
     this.listener = listener;
   }
@@ -102,6 +107,11 @@ public final class Waiter {
   /** Why the store could not be asked when the wait was cancelled; null if it could. */
   public @Nullable Throwable storeFailure() {
     return storeFailure;
+  }
+
+  /** Whether it was refused, since too many waited already. */
+  public boolean isRefusedByFullQueue() {
+    return failure instanceof LockTimeoutException;
   }
 
   boolean isThread() {
@@ -150,7 +160,11 @@ public final class Waiter {
   public RuntimeException failureHere() {
     RuntimeException shared = Objects.requireNonNull(failure);
     String message = String.valueOf(shared.getMessage());
-    if (shared instanceof StoreUnavailableException) {
+    if (shared instanceof LockTimeoutException full) {
+      LockTimeoutException own = new LockTimeoutException(message, full.waiting().orElseThrow());
+      own.initCause(full);
+      return own;
+    } else if (shared instanceof StoreUnavailableException) {
       return new StoreUnavailableException(message, shared);
     } else if (shared instanceof StoreUnfitException) {
       return new StoreUnfitException(message, shared);

@@ -3,6 +3,7 @@ package io.mortise.internal.liveness;
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -71,6 +72,17 @@ public abstract class ForwardingStore implements LockStore {
   @Override
   public CompletionStage<Boolean> reopen(LockName name) {
     return store.reopen(name);
+  }
+
+  @Override
+  public CompletionStage<Fact> readFact(LockName name) {
+    return store.readFact(name);
+  }
+
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return store.replaceFact(name, version, content, keep);
   }
 
   @Override

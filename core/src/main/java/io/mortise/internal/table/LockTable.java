@@ -191,7 +191,9 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     if (waiter == null) {
       return new Reply.Busy(attempt, holder, retryAfter(mayBeFree, 0, now));
     }
-    long ahead = waiter.ticket() - records.waiters(lock, FRONT, 1).get(0).ticket();
+    // Exact for a newcomer, who is last. Of those ahead of others some may have left.
+    long places = waiter.ticket() - records.waiters(lock, FRONT, 1).get(0).ticket();
+    long ahead = Math.min(places, lock.waiters - 1);
     if (ahead > 0) {
       // Whether a waiter ahead has died is seen when its session ends.
       mayBeFree = Math.min(mayBeFree, records.soonestEnd(lock, waiter.ticket(), now));

@@ -5,6 +5,7 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
+import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -42,6 +43,7 @@ import java.util.function.Function;
 public final class MemStore implements LockStore {
   private final ReentrantLock guard = new ReentrantLock();
   private final MemLockTable table;
+  private final MemFacts facts = new MemFacts();
   private final Map<SessionId, Consumer<SessionNotification>> listeners = new ConcurrentHashMap<>();
   private final StoreProfile profile;
   private final CapabilityMask capabilityMask;
@@ -144,8 +146,25 @@ public final class MemStore implements LockStore {
   }
 
   @Override
+  public CompletionStage<Fact> readFact(LockName name) {
+    return profile.can(Capability.FACTS)
+        ? CompletableFuture.completedFuture(step(now -> facts.read(name, now)))
+        : LockStore.super.readFact(name);
+  }
+
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return profile.can(Capability.FACTS)
+        ? CompletableFuture.completedFuture(
+            step(now -> facts.replace(name, version, content, LockRecord.micros(keep), now)))
+        : LockStore.super.replaceFact(name, version, content, keep);
+  }
+
+  @Override
   public CompletionStage<Integer> sweep(int budget) {
-    return CompletableFuture.completedFuture(step(now -> table.sweep(budget, now)));
+    return CompletableFuture.completedFuture(
+        step(now -> facts.sweep(now) + table.sweep(budget, now)));
   }
 
   @Override

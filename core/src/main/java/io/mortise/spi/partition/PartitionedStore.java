@@ -2,7 +2,9 @@ package io.mortise.spi.partition;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.annotation.Beta;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -12,6 +14,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreSession;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -86,6 +89,19 @@ public interface PartitionedStore extends LockStore {
   @Override
   default CompletionStage<Boolean> reopen(LockName name) {
     return partition(partitionOf(name)).reopen(name);
+  }
+
+  @Beta
+  @Override
+  default CompletionStage<Fact> readFact(LockName name) {
+    return partition(partitionOf(name)).readFact(name);
+  }
+
+  @Beta
+  @Override
+  default CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return partition(partitionOf(name)).replaceFact(name, version, content, keep);
   }
 
   /**

@@ -149,6 +149,8 @@ public final class ServerDatabase implements Database {
         // Asked first: who may use the tables need not have the right to make some.
         if (!there || lockRepository.facts().isEmpty()) {
           make(connection, lockRepository, create);
+        } else if (create && !isThere(connection, "fact")) {
+          makeLater(connection);
         }
         break;
       } catch (SQLException e) {
@@ -192,6 +194,22 @@ public final class ServerDatabase implements Database {
                 .formatted(store, text.table(table), text.schemaResource()));
       }
       return there;
+    }
+  }
+
+  /**
+   * Makes a table that earlier tables lack, if this user may. Locks do without it, and a recipe
+   * that needs it tells that it is missing.
+   */
+  private void makeLater(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      for (String ddl : text.schema()) {
+        statement.execute(ddl);
+      }
+    } catch (SQLException e) {
+      if (dialect.reason(e) != Dialect.UnfitReason.NO_RIGHT) {
+        throw e;
+      }
     }
   }
 

@@ -24,6 +24,7 @@ public final class StoreConnection implements AutoCloseable {
   public final SingleStatementPath fast;
   public final LockTable<?, SQLException> locks;
   public final SqlSessionTable sessions;
+  public final FactTable facts;
 
   public StoreConnection(
       Connection connection, LockRepository repository, Transactions transactions) {
@@ -38,6 +39,7 @@ public final class StoreConnection implements AutoCloseable {
             new SqlLockRecords(
                 repository, notifications -> pendingNotifications.add(notifications)));
     this.sessions = new SqlSessionTable(repository);
+    this.facts = new FactTable(repository);
   }
 
   /** How a database begins and ends transactions, and what time it is there. */

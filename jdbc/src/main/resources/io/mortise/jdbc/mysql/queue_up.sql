@@ -59,7 +59,7 @@ INSERT INTO mortise_news (session, kind, name, attempt, token, tokens, flag, tim
 SELECT SUBSTR(owner, 1, 12), 'wanted', name, owner, 0, 0, 0, 0, ''
 FROM mortise_lock WHERE namespace = :namespace AND name = :name AND owner = @mortise_holder AND @mortise_told & 1 = 0;
 SELECT @mortise_holder, token, CAST(IF(@mortise_holder IS NULL, tokens, @mortise_told) AS SIGNED), CAST(@mortise_left AS SIGNED), free_us,
-  CAST(IF(@mortise_first < 0, 0, next_ticket - 1 - @mortise_first) AS SIGNED),
+  CAST(IF(@mortise_holder IS NULL, 0, waiters - 1) AS SIGNED),
   IF(@mortise_first < 0, NULL,
      (SELECT MIN(s.expires_us)
       FROM (SELECT session FROM mortise_wait WHERE namespace = :namespace AND name = :name AND attempt <> :attempt

@@ -75,7 +75,7 @@ wanted AS (
 SELECT NULL, token, tokens, 0, 0, 0, 0, 0 FROM taken
 UNION ALL
 SELECT h.owner, h.token, h.told, h.life, h.free_us,
-       CASE WHEN h.waiters = 0 THEN 0 ELSE h.next_ticket - (SELECT ticket FROM head) END,
+       h.waiters,
        (SELECT min(s.expires_us)
         FROM (SELECT w.session FROM mortise_wait w WHERE w.namespace = h.namespace AND w.name = h.name
               ORDER BY w.ticket LIMIT :ahead) w

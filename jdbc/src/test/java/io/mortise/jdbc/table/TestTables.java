@@ -36,7 +36,7 @@ public final class TestTables implements AutoCloseable {
     for (String ddl : text.schema()) {
       execute(ddl);
     }
-    for (String table : List.of("meta", "session", "lock", "hold", "wait", "news")) {
+    for (String table : List.of("meta", "session", "lock", "hold", "wait", "news", "fact")) {
       execute("DELETE FROM " + text.table(table));
     }
   }

@@ -27,6 +27,11 @@ public record KeySpace(String prefix, List<String> guards) {
     return prefix + "l:*";
   }
 
+  /** A small text beside the locks. */
+  public String fact(LockName name) {
+    return prefix + "f:" + name.value();
+  }
+
   public String session(SessionId session) {
     return prefix + "s:" + session.value();
   }

@@ -5,6 +5,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
 import io.mortise.redis.sharded.ShardList.ShardMigration;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -178,6 +179,17 @@ final class ShardStore implements LockStore {
   @Override
   public CompletionStage<Boolean> reopen(LockName name) {
     return ask(store -> store.reopen(name));
+  }
+
+  @Override
+  public CompletionStage<Fact> readFact(LockName name) {
+    return ask(store -> store.readFact(name));
+  }
+
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return ask(store -> store.replaceFact(name, version, content, keep));
   }
 
   @Override

@@ -11,6 +11,7 @@ import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.event.LeaseEnd;
+import io.mortise.event.LockListener;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
@@ -151,10 +152,11 @@ abstract class ClientSuite {
     return ttl.compareTo(least) < 0 ? least : ttl;
   }
 
-  final Peer peer(String name, Duration ttl) {
+  final Peer peer(String name, Duration ttl, LockListener... listeners) {
     StoreLink link = new StoreLink(store());
-    LockClient client = LockClient.builder().store(link).ttl(ttl).name(name).build();
-    return adopt(new Peer(link, client));
+    var builder = LockClient.builder().store(link).ttl(ttl).name(name);
+    List.of(listeners).forEach(builder::listener);
+    return adopt(new Peer(link, builder.build()));
   }
 
   /** Its client is closed when the test is over. */

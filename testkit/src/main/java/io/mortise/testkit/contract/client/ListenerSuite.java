@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
-import io.mortise.LockClient;
 import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
@@ -374,12 +373,5 @@ class ListenerSuite extends ClientSuite {
     } finally {
       end.countDown();
     }
-  }
-
-  private Peer peer(String name, Duration ttl, LockListener... listeners) {
-    StoreLink link = new StoreLink(store());
-    var builder = LockClient.builder().store(link).ttl(ttl).name(name);
-    List.of(listeners).forEach(builder::listener);
-    return adopt(new Peer(link, builder.build()));
   }
 }

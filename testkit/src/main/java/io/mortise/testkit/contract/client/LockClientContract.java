@@ -33,6 +33,20 @@ public abstract class LockClientContract {
   }
 
   @Nested
+  class QueueLimitRules extends QueueLimitSuite {
+    QueueLimitRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class OnceRules extends OnceSuite {
+    OnceRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
   class LeaseRules extends LeaseSuite {
     LeaseRules() {
       super(LockClientContract.this.under);

@@ -139,7 +139,8 @@ final class PollBatch {
   }
 
   private Reply.Queued queuedBehind(ZooKeeperAttempt attempt, @Nullable Stat container) {
-    int others = container == null ? 0 : container.getNumChildren() - 1;
+    // Without its own, and that of a holder.
+    int others = container == null ? 0 : Math.max(0, container.getNumChildren() - 2);
     return new Reply.Queued(requests.attempts.id(attempt), others, null, requests.retryAfter());
   }
 }

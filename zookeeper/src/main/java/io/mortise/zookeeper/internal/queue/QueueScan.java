@@ -129,11 +129,15 @@ final class QueueScan {
     }
   }
 
+  /**
+   * @param before how many nodes are before it; the first of them holds, or does so at once
+   */
   private void queue(
-      PendingRequest request, ZooKeeperAttempt attempt, int ahead, Reply.@Nullable Holder holder) {
+      PendingRequest request, ZooKeeperAttempt attempt, int before, Reply.@Nullable Holder holder) {
     requests.answer(
         request,
-        new Reply.Queued(requests.attempts.id(attempt), ahead, holder, requests.retryAfter()));
+        new Reply.Queued(
+            requests.attempts.id(attempt), Math.max(0, before - 1), holder, requests.retryAfter()));
     requests.finish();
   }
 

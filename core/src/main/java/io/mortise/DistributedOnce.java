@@ -1,0 +1,104 @@
+package io.mortise;
+
+import io.mortise.annotation.Beta;
+import io.mortise.function.CheckedFunction;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Work that is to be done once under a key, by one process of all: the first caller runs it, the
+ * others get its result. Cheap, stateless, thread-safe: two objects for one key are the same.
+ *
+ * <p><b>What is promised.</b> Once a run is stored as done, no caller runs the task under that key
+ * until the result has expired. A run whose process dies, whose task throws, or whose lease is lost
+ * is not stored, and the next caller runs the task again. So the task runs <em>at least once, and
+ * once if nothing fails</em>: what it wrote before a crash stays written. Give {@link
+ * Lease#token()} to a resource that can check it, or do work and fact in one database transaction
+ * ({@code io.mortise.sql.Once}), which alone is exactly once.
+ *
+ * <p><b>How.</b> A run holds the lock {@code once/<key>}. It stores that it has begun, runs, and
+ * stores its result, each in one step of the store that is refused if another run has begun since.
+ * A process that was paused for too long so never replaces the result of its successor. Callers
+ * that find a run wait in the queue of that lock.
+ */
+@Beta
+public interface DistributedOnce {
+  /** The longest result, in bytes of UTF-8. */
+  int MAX_RESULT_BYTES = 4_096;
+
+  /** How long a result is kept unless {@link #keepFor} says otherwise. */
+  Duration DEFAULT_KEEP = Duration.ofDays(7);
+
+  /**
+   * The stored outcome of a run.
+   *
+   * @param ranHere whether this call has run the task
+   * @param value what the task returned; empty if it returned null
+   * @param doneAt when it was stored, on the store's clock
+   * @param token the fencing token of the run
+   */
+  record OnceResult(boolean ranHere, Optional<String> value, Instant doneAt, long token) {}
+
+  /** The key. */
+  String key();
+
+  /**
+   * The same, with another time for which the store keeps a result, counted from its storing. The
+   * time of the call that runs the task counts.
+   *
+   * @throws IllegalArgumentException if it is not within 1 ms and ten years
+   */
+  DistributedOnce keepFor(Duration keep);
+
+  /**
+   * Runs the task, unless it was done before. Waits while another caller runs it. Blocks.
+   *
+   * @param task gets the lease of the run; its result, or null, is stored
+   * @throws LeaseLostException if the lease of this run was lost before its result was stored; the
+   *     task has run here, and another caller runs it again
+   * @throws StoreUnavailableException if the store does not answer; if the task has run, it is not
+   *     known whether its result was stored
+   * @throws UnsupportedByStoreException if the store keeps no results; the task has not run
+   * @throws IllegalArgumentException if the result is longer than {@link #MAX_RESULT_BYTES}; the
+   *     task has run, and nothing was stored
+   * @throws IllegalStateException if this thread runs a task of this key already
+   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws LockException if the store refuses
+   * @throws X what the task throws; nothing was stored
+   */
+  <X extends Exception> OnceResult run(CheckedFunction<Lease, @Nullable String, X> task)
+      throws X, InterruptedException;
+
+  /**
+   * As {@link #run(CheckedFunction)}, waiting at most so long for another caller's run. A task that
+   * has begun here is not ended by that time.
+   *
+   * @throws LockTimeoutException if another caller ran it for longer; the task has not run here
+   * @throws IllegalArgumentException if the time is negative, or the result too long
+   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws X what the task throws; nothing was stored
+   */
+  <X extends Exception> OnceResult run(
+      Duration wait, CheckedFunction<Lease, @Nullable String, X> task)
+      throws X, InterruptedException;
+
+  /**
+   * The stored result; empty if there is none, or a run is not done. Blocks for one round trip.
+   *
+   * @throws StoreUnavailableException if the store does not answer
+   * @throws UnsupportedByStoreException if the store keeps no results
+   */
+  Optional<OnceResult> result();
+
+  /**
+   * Removes a stored result, so that the next caller runs the task again. A run in progress is left
+   * alone. Blocks.
+   *
+   * @return whether there was one
+   * @throws StoreUnavailableException if the store does not answer
+   * @throws UnsupportedByStoreException if the store keeps no results
+   */
+  boolean forget();
+}

@@ -1,0 +1,214 @@
+package io.mortise.internal.client;
+
+import io.mortise.DistributedLock;
+import io.mortise.DistributedOnce;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockException;
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.function.CheckedFunction;
+import io.mortise.spi.Fact;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.time.DurationText;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Work that is done once: a lock for who runs it, and a text in the store for what became of it.
+ *
+ * <p>A run writes twice, each time only over the version that it has read or written before. The
+ * first writing says that it has begun, so that a run which lost its lease finds another version as
+ * soon as its successor has begun. A writing whose answer was lost is repeated while the lease is
+ * valid; the name of the run in the text tells whether it was executed.
+ */
+final class EngineOnce implements DistributedOnce {
+  private static final Duration SHORTEST = Duration.ofMillis(1);
+  private static final Duration LONGEST = Duration.ofDays(3650);
+
+  /** A run that has begun is known for so long at least; it may take longer than its result. */
+  private static final Duration BEGUN = Duration.ofDays(1);
+
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  private final LockStore store;
+  private final StoreCall call;
+  private final DistributedLock lock;
+  private final LockName key;
+  private final Duration keep;
+
+  EngineOnce(LockStore store, StoreCall call, DistributedLock lock, LockName key, Duration keep) {
+    this.store = store;
+    this.call = call;
+    this.lock = lock;
+    this.key = key;
+    this.keep = keep;
+  }
+
+  /** How a run gets the lock. */
+  @FunctionalInterface
+  private interface LeaseSource {
+    Lease acquire() throws InterruptedException;
+  }
+
+  @Override
+  public String key() {
+    return key.value();
+  }
+
+  @Override
+  public DistributedOnce keepFor(Duration time) {
+    Objects.requireNonNull(time, "keep");
+    if (time.compareTo(SHORTEST) < 0 || time.compareTo(LONGEST) > 0) {
+      throw new IllegalArgumentException(
+          "A result cannot be kept for %s. Give 1 ms to ten years."
+              .formatted(DurationText.formatExact(time)));
+    }
+    return new EngineOnce(store, call, lock, key, time);
+  }
+
+  @Override
+  public <X extends Exception> OnceResult run(CheckedFunction<Lease, @Nullable String, X> task)
+      throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
+    return run(lock::acquire, task);
+  }
+
+  @Override
+  public <X extends Exception> OnceResult run(
+      Duration wait, CheckedFunction<Lease, @Nullable String, X> task)
+      throws X, InterruptedException {
+    Objects.requireNonNull(task, "task");
+    EngineLock.checked(wait);
+    return run(() -> lock.acquireWithin(wait), task);
+  }
+
+  private <X extends Exception> OnceResult run(
+      LeaseSource source, CheckedFunction<Lease, @Nullable String, X> task)
+      throws X, InterruptedException {
+    Optional<OnceResult> before = result();
+    if (before.isPresent()) {
+      return before.get();
+    }
+    Lease lease = source.acquire();
+    OnceResult result;
+    try {
+      result = runUnder(lease, task);
+    } catch (Throwable e) {
+      try (lease) {
+        throw e;
+      }
+    }
+    close(lease);
+    return result;
+  }
+
+  private <X extends Exception> OnceResult runUnder(
+      Lease lease, CheckedFunction<Lease, @Nullable String, X> task) throws X {
+    Fact present = read();
+    Optional<OnceDocument> found = OnceDocument.decode(key.value(), present);
+    if (found.isPresent() && found.get().isDone()) {
+      return result(found.get(), present.version(), false);
+    }
+    OnceDocument begun = OnceDocument.begun(UUID.randomUUID().toString(), lease.token());
+    Duration known = keep.compareTo(BEGUN) < 0 ? BEGUN : keep;
+    long version = replace(lease, present.version(), begun, known);
+    String value = task.apply(lease);
+    if (value != null && OnceDocument.bytes(value) > MAX_RESULT_BYTES) {
+      throw new IllegalArgumentException(
+          "The result under key '%s' has %d bytes, and at most %d can be stored. The task has run, and nothing was stored: return a reference to the result."
+              .formatted(key, OnceDocument.bytes(value), MAX_RESULT_BYTES));
+    }
+    // An interrupt that the task has left would end the storing of what it did.
+    boolean interrupted = Thread.interrupted();
+    try {
+      OnceDocument done = begun.done(value);
+      return result(done, replace(lease, version, done, keep), true);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** What was stored stands, whatever became of the lease after that. */
+  private static void close(Lease lease) {
+    try {
+      lease.close();
+    } catch (LeaseLostException e) {
+      // Said by the log; another caller finds the result.
+    }
+  }
+
+  /** Replaces the text by a step of a run that still holds the lock; returns its version. */
+  private long replace(Lease lease, long version, OnceDocument step, Duration time) {
+    while (true) {
+      lease.ensureValid();
+      try {
+        long written = call.ask(() -> store.replaceFact(key, version, step.encode(), time));
+        if (written > 0) {
+          return written;
+        }
+        Fact present = read();
+        Optional<OnceDocument> found = OnceDocument.decode(key.value(), present);
+        if (found.isPresent() && found.get().isSameStep(step)) {
+          // The answer to an earlier writing was lost.
+          return present.version();
+        }
+        lease.ensureValid();
+        throw new LockException(
+            "The run under key '%s' was overtaken: %s. The task %s here (token=%d)."
+                .formatted(
+                    key,
+                    found.isPresent() ? "another one has begun" : "its mark was removed",
+                    step.isDone() ? "has run, and nothing was stored" : "has not run",
+                    step.token()));
+      } catch (StoreUnavailableException e) {
+        if (!lease.isValid()) {
+          throw e;
+        }
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
+    }
+  }
+
+  private Fact read() {
+    return call.ask(() -> store.readFact(key));
+  }
+
+  private static OnceResult result(OnceDocument done, long version, boolean ranHere) {
+    return new OnceResult(
+        ranHere,
+        Optional.ofNullable(done.value()),
+        Instant.EPOCH.plus(version, ChronoUnit.MICROS),
+        done.token());
+  }
+
+  @Override
+  public Optional<OnceResult> result() {
+    Fact fact = read();
+    return OnceDocument.decode(key.value(), fact)
+        .filter(OnceDocument::isDone)
+        .map(done -> result(done, fact.version(), false));
+  }
+
+  @Override
+  public boolean forget() {
+    Fact present = read();
+    boolean done =
+        OnceDocument.decode(key.value(), present).filter(OnceDocument::isDone).isPresent();
+    return done && call.ask(() -> store.replaceFact(key, present.version(), "", SHORTEST)) > 0;
+  }
+
+  @Override
+  public String toString() {
+    return "DistributedOnce[%s, %s]".formatted(key, store.profile().display());
+  }
+}

@@ -1,0 +1,126 @@
+package io.mortise.internal.engine;
+
+import io.mortise.LockOptions;
+import io.mortise.LockTimeoutException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.spi.Mode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Refuses a waiter that comes when as many wait already as it allows ({@link
+ * LockOptions#maxWaiters}). Waiters of this process are counted here, before anything is sent.
+ * Others are counted by the store, in the answer to the acquire that joins its queue: a waiter that
+ * is one too many leaves that queue at once. Once admitted, a waiter stays so.
+ *
+ * <p>Everything here runs under the stripe's lock.
+ */
+final class QueueLimit {
+  private final Engine engine;
+
+  QueueLimit(Engine engine) {
+    this.engine = engine;
+  }
+
+  /** A wait begins: whether it is refused without asking the store. */
+  boolean refuses(Stripe stripe, Waiter waiter) {
+    if (!engine.acquireProtocol.canQueue()) {
+      waiter.fail(
+          new UnsupportedByStoreException(
+              "Store %s has no queue, so that it cannot be said how many wait for lock '%s'. Acquire without LockOptions.withMaxWaiters."
+                  .formatted(engine.storeName(), waiter.name)));
+      return true;
+    }
+    int waiting = waitingHere(stripe, waiter);
+    if (waiting < most(waiter)) {
+      return false;
+    }
+    boolean joins =
+        waiter.mode.equals(Mode.EXCLUSIVE)
+            && !waiter.options.terms().isTimed()
+            && stripe.common(waiter.name) != null;
+    if (waiting == 0 && !joins) {
+      // The lock may be free, or have room.
+      return false;
+    }
+    waiter.fail(full(waiter, waiting));
+    return true;
+  }
+
+  /**
+   * How many threads of this process surely wait. One that asks first may find the lock free, and
+   * does not count until the store has answered.
+   */
+  private static int waitingHere(Stripe stripe, Waiter waiter) {
+    int waiting = 0;
+    for (Claim claim = stripe.claims.first(waiter.name);
+        claim != null;
+        claim = stripe.claims.after(claim)) {
+      Waiter head = claim.head();
+      boolean mayTakeFreeLock = claim.phase() != ClaimPhase.HELD && !claim.isQueued();
+      Waiter next = head == null || mayTakeFreeLock ? afterHead(claim) : head;
+      for (; next != null; next = after(claim, next)) {
+        waiting++;
+      }
+    }
+    return waiting;
+  }
+
+  private static @Nullable Waiter afterHead(Claim claim) {
+    Waiter head = claim.head();
+    return head == null ? null : after(claim, head);
+  }
+
+  private static @Nullable Waiter after(Claim claim, Waiter waiter) {
+    return waiter.next == claim.head() ? null : waiter.next;
+  }
+
+  /** A waiter has joined others of this process. */
+  void joined(Stripe stripe, Claim claim, Waiter waiter) {
+    if (waiter.admitted) {
+      return;
+    }
+    if (claim.phase() == ClaimPhase.HELD) {
+      waiter.admitted = true;
+    } else if (claim.isQueued()) {
+      if (claim.ahead() + waitingHere(stripe, waiter) - 1 < most(waiter)) {
+        waiter.admitted = true;
+      } else {
+        // Perhaps fewer are ahead by now.
+        engine.acquireProtocol.pollNow(stripe, claim);
+      }
+    }
+  }
+
+  /**
+   * It is known how many are before a claim: those that are one too many are refused. The claim may
+   * have no waiters after this.
+   */
+  void check(Stripe stripe, Claim claim, int ahead) {
+    int waiting = ahead;
+    Waiter next = claim.head();
+    while (next != null) {
+      Waiter waiter = next;
+      next = after(claim, waiter);
+      if (!waiter.admitted && waiting >= most(waiter)) {
+        claim.remove(waiter);
+        waiter.fail(full(waiter, waiting));
+        stripe.afterUnlock(waiter::wake);
+      } else {
+        waiter.admitted = true;
+        waiting++;
+      }
+    }
+  }
+
+  private static int most(Waiter waiter) {
+    return waiter.options.maxWaiters().orElse(Integer.MAX_VALUE);
+  }
+
+  private LockTimeoutException full(Waiter waiter, int waiting) {
+    return new LockTimeoutException(
+        "Could not wait for lock '%s': %d wait already, and at most %d may (store=%s). Try again later, or allow more by LockOptions.withMaxWaiters."
+            .formatted(waiter.name, waiting, most(waiter), engine.storeName()),
+        waiting);
+  }
+}

@@ -1,0 +1,155 @@
+package io.mortise.internal.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.DistributedOnce;
+import io.mortise.DistributedOnce.OnceResult;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.internal.liveness.ForwardingStore;
+import io.mortise.internal.table.MemStore;
+import io.mortise.spi.Fact;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Once, over a store whose answers are lost. */
+class EngineOnceTest {
+  private static final String KEY = "key";
+  private static final LockName NAME = LockName.of(KEY);
+
+  private final MemStore mem = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
+  private final LossyStore store = new LossyStore(mem);
+  private final LockClient client = LockClient.builder().store(store).build();
+  private final DistributedOnce once = client.once(KEY);
+  private final List<String> done = new ArrayList<>();
+
+  /** Executes replacements, and loses the answers of some. */
+  private static final class LossyStore extends ForwardingStore {
+    private int replacements;
+
+    /** Which of the replacements are executed and not answered. */
+    private List<Integer> unanswered = List.of();
+
+    /** Which of them are not executed. */
+    private List<Integer> dropped = List.of();
+
+    LossyStore(MemStore store) {
+      super(store);
+    }
+
+    @Override
+    public CompletionStage<Long> replaceFact(
+        LockName name, long version, String content, Duration keep) {
+      int number = ++replacements;
+      CompletionStage<Long> lost =
+          CompletableFuture.failedFuture(new StoreUnavailableException("lost"));
+      if (dropped.contains(number)) {
+        return lost;
+      }
+      CompletionStage<Long> answer = super.replaceFact(name, version, content, keep);
+      return unanswered.contains(number) ? lost : answer;
+    }
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
+  }
+
+  private String run(String result) {
+    done.add(result);
+    return result;
+  }
+
+  private Fact fact() {
+    return mem.readFact(NAME).toCompletableFuture().join();
+  }
+
+  @Test
+  void givenAnswersThatAreLost_thenTheRunKnowsItsOwnWritings() throws Exception {
+    store.unanswered = List.of(1, 3);
+    OnceResult result = once.run(lease -> run("a"));
+    assertThat(result.ranHere()).isTrue();
+    assertThat(once.run(lease -> run("never")))
+        .isEqualTo(new OnceResult(false, result.value(), result.doneAt(), result.token()));
+    assertThat(done).containsExactly("a");
+    assertThat(store.replacements).as("two lost, each sent again").isEqualTo(4);
+  }
+
+  @Test
+  void givenWritingsThatAreLost_thenTheyAreSentAgain() throws Exception {
+    store.dropped = List.of(1, 3, 4);
+    assertThat(once.run(lease -> run("a")).value()).contains("a");
+    assertThat(once.result()).isPresent();
+    assertThat(done).containsExactly("a");
+    assertThat(store.replacements).isEqualTo(5);
+  }
+
+  @Test
+  void givenAnotherRunThatHasBegun_thenTheFirstStoresNothing() {
+    assertThatThrownBy(
+            () ->
+                once.run(
+                    lease -> {
+                      String other = OnceDocument.begun("other", 7).encode();
+                      mem.replaceFact(NAME, fact().version(), other, Duration.ofMinutes(1));
+                      return run("a");
+                    }))
+        .isInstanceOf(LockException.class)
+        .hasMessageContaining("another one has begun")
+        .hasMessageContaining("nothing was stored");
+    assertThat(once.result()).isEmpty();
+    assertThat(OnceDocument.decode(KEY, fact())).contains(OnceDocument.begun("other", 7));
+  }
+
+  @Test
+  void givenInterruptThatTheTaskLeft_thenTheResultIsStored_andTheFlagKept() throws Exception {
+    OnceResult result =
+        once.run(
+            lease -> {
+              Thread.currentThread().interrupt();
+              return run("a");
+            });
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(result.value()).contains("a");
+    assertThat(once.result()).isPresent();
+  }
+
+  @Test
+  void givenTimesAndKeysOutOfRange_thenTheyAreRefused() {
+    assertThatThrownBy(() -> once.keepFor(Duration.ZERO))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> once.keepFor(Duration.ofDays(4000)))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> once.run(Duration.ofMillis(-1), lease -> run("never")))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> client.once("x".repeat(508)))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(done).isEmpty();
+  }
+
+  @Test
+  void givenTextOfAnotherVersion_thenItIsRefused() {
+    for (String text :
+        List.of("2 D run 7 -", "1 D run 7", "1 R run x", "1 X run 7", "1 D run 7 =%", "1")) {
+      assertThatThrownBy(() -> OnceDocument.decode(KEY, new Fact(1, text)))
+          .as(text)
+          .isInstanceOf(LockException.class);
+    }
+    OnceDocument longest =
+        OnceDocument.begun("r".repeat(36), Long.MAX_VALUE)
+            .done("x".repeat(DistributedOnce.MAX_RESULT_BYTES));
+    assertThat(longest.encode().length()).isLessThan(Fact.MAX_CHARS);
+    assertThat(OnceDocument.decode(KEY, new Fact(1, longest.encode()))).contains(longest);
+  }
+}
