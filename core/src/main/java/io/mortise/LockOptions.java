@@ -12,8 +12,10 @@ public final class LockOptions {
 
   private static final Duration SHORTEST_STICKY = Duration.ofMillis(1);
 
-  /** Not fair, close waits for the answer, no times, no label, not sticky, any number of waiters. */
-  public static final LockOptions DEFAULTS = 
+  /**
+   * Not fair, close waits for the answer, no times, no label, not sticky, any number of waiters.
+   */
+  public static final LockOptions DEFAULTS =
       new LockOptions(false, false, Terms.NONE, null, OptionalInt.empty());
 
   private final boolean fair;

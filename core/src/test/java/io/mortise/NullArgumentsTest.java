@@ -7,7 +7,6 @@ import io.mortise.admin.Eviction;
 import io.mortise.function.CheckedRunnable;
 import io.mortise.function.CheckedSupplier;
 import java.time.Duration;
-import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;

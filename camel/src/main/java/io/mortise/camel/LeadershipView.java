@@ -31,7 +31,7 @@ final class LeadershipView extends AbstractCamelClusterView {
   private final LeaderOptions options;
   private final ViewMember local;
 
-  private volatile Leadership.@Nullable Lead term;
+  private volatile Leadership.@Nullable Term term;
   private @Nullable Leadership candidacy;
 
   LeadershipView(

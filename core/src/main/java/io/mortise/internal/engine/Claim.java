@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Passive: guarded by its stripe, changed by the {@link Engine} only.
  */
-sealed class Claim permits StickyClaim {
+sealed class Claim permits IdleClaims.StickyClaim {
   final LockName name;
   final Terms terms;
 

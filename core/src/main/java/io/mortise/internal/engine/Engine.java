@@ -156,7 +156,7 @@ public final class Engine {
       if (claim == null || (waiter.options.fair() && contended)) {
         claim =
             common && claim == null && waiter.options.sticky() != null
-                ? new StickyClaim(waiter.name, waiter.mode, waiter.options.terms())
+                ? new IdleClaims.StickyClaim(waiter.name, waiter.mode, waiter.options.terms())
                 : new Claim(
                     waiter.name, waiter.mode, waiter.options.terms(), common && claim == null);
         claim.add(waiter);
@@ -449,13 +449,11 @@ public final class Engine {
 
   /** Whether the store still has to confirm an end. */
   public boolean isEnding() {
-    return stripes.sum(
-            stripe ->
-                stripe.endings.values().stream()
-                        .anyMatch(pendingRelease -> pendingRelease.how() == null)
-                    ? 1
-                    : 0)
-        > 0;
+    return stripes.sum(Engine::unconfirmed) > 0;
+  }
+
+  private static int unconfirmed(Stripe stripe) {
+    return (int) stripe.endings.values().stream().filter(end -> end.how() == null).count();
   }
 
   /** Ends the session, which may be last. */
@@ -487,10 +485,9 @@ public final class Engine {
     if (unfit != null) {
       return new StoreUnfitException(String.valueOf(unfit.getMessage()), unfit);
     }
-    String said = FailureText.about(storeName(), FailureText.said(cause));
     String message =
         "Lock '%s' was not served: %s The attempt is being ended; check the store and the way to it."
-            .formatted(name, said);
+            .formatted(name, FailureText.about(storeName(), FailureText.said(cause)));
     // What the store reports is in the message; what made it do so is not yet.
     Throwable origin =
         cause instanceof StoreUnavailableException && cause.getSuppressed().length == 0

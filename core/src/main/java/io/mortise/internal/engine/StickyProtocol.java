@@ -1,6 +1,7 @@
 package io.mortise.internal.engine;
 
 import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.engine.IdleClaims.StickyClaim;
 import io.mortise.internal.engine.Waiter.WaiterState;
 import io.mortise.internal.event.LeaseTrace;
 import io.mortise.internal.session.LiveSession;
