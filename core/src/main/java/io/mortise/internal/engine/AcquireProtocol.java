@@ -403,7 +403,13 @@ final class AcquireProtocol {
         LiveSession session = Objects.requireNonNull(claim.session);
         stripe.afterUnlock(() -> engine.sessionGone(session));
       }
-      case ENDED, NOT_HELD -> begin(stripe, claim);
+      case ENDED, NOT_HELD -> {
+        if (claim.isInDoubt()) {
+          // An earlier request of this attempt got no answer, and may be granted yet.
+          engine.transitions.end(stripe, claim);
+        }
+        begin(stripe, claim);
+      }
       case EVICTED -> engine.transitions.evicted(stripe, claim);
       case STORE_FULL ->
           failed(stripe, claim, new StoreUnavailableException(refused.message()), false);
