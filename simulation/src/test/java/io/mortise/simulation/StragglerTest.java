@@ -8,18 +8,22 @@ import io.mortise.LockOptions;
 import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.runtime.EngineRules;
 import io.mortise.internal.table.MemStore;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What the simulation found once in a million worlds, and what a model found, step by step. */
@@ -75,6 +79,17 @@ class StragglerTest {
     }
   }
 
+  @Test
+  void givenRequestInDoubt_whenItsAttemptIsSaidToHaveEnded_thenThatAttemptIsEndedAgain()
+      throws Exception {
+    EndedAttemptStore store = new EndedAttemptStore(table);
+    try (EngineClient client = client(store, "client")) {
+      client.lock("job").acquire().close();
+
+      await().atMost(LONG).until(() -> store.ended.contains(store.first));
+    }
+  }
+
   private static EngineClient client(LockStore store, String name) {
     return InterceptingStore.client(store, name, TTL, EngineRules.ALL);
   }
@@ -127,6 +142,33 @@ class StragglerTest {
                 giveAll();
               }
             });
+      } else {
+        session.submit(request, sink);
+      }
+    }
+  }
+
+  /** The first request of the first attempt is lost; the next is told that the attempt is over. */
+  private static final class EndedAttemptStore extends InterceptingStore {
+    private final Queue<AttemptId> ended = new ConcurrentLinkedQueue<>();
+    private int acquires;
+    private volatile @Nullable AttemptId first;
+
+    EndedAttemptStore(MemStore table) {
+      super(table);
+    }
+
+    @Override
+    void submit(StoreSession session, Request request, Consumer<Reply> sink) {
+      if (request instanceof Request.Abandon abandon) {
+        ended.add(abandon.attempt());
+      }
+      if (request instanceof Request.Acquire acquire && acquires++ < 2) {
+        first = acquire.attempt();
+        sink.accept(
+            acquires == 1
+                ? new Reply.Failed(acquire.attempt(), true, new IOException("lost"))
+                : new Reply.Refused(acquire.attempt(), RefusalReason.ENDED, "ended"));
       } else {
         session.submit(request, sink);
       }
