@@ -57,7 +57,7 @@ final class ToyStoreUnderTest implements StoreUnderTest {
 
   @Override
   public Set<Capability> capabilities() {
-    return EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED));
+    return EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED, Capability.FACTS));
   }
 
   @Override
