@@ -406,7 +406,10 @@ final class AcquireProtocol {
       case ENDED, NOT_HELD -> {
         if (claim.isInDoubt()) {
           // An earlier request of this attempt got no answer, and may be granted yet.
-          engine.transitions.end(stripe, claim);
+          LiveSession session = Objects.requireNonNull(claim.session);
+          AttemptId ended = session.attempt(claim.number);
+          engine.releaseProtocol.end(
+              stripe, new PendingRelease(claim.name, session, ended, true, null));
         }
         begin(stripe, claim);
       }

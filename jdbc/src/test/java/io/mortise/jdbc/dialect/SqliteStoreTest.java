@@ -240,7 +240,7 @@ class SqliteStoreTest {
                 "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name LIKE 'app!_%'"
                     + " ESCAPE '!'")) {
       row.next();
-      assertThat(row.getInt(1)).isEqualTo(6);
+      assertThat(row.getInt(1)).isEqualTo(7);
     }
     assertThatThrownBy(() -> open("?prefix=a;b")).isInstanceOf(IllegalArgumentException.class);
   }
