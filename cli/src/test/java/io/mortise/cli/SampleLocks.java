@@ -80,7 +80,8 @@ final class SampleLocks {
             7,
             Duration.ofSeconds(5),
             Duration.ZERO,
-            null);
+            null,
+            false);
     return new LockInfo(
         name, OptionalInt.empty(), 7, Duration.ofSeconds(shutSeconds), List.of(dead), List.of());
   }
@@ -96,7 +97,8 @@ final class SampleLocks {
             0,
             Duration.ZERO,
             Duration.ofSeconds(20),
-            null);
+            null,
+            false);
     return new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(other), List.of());
   }
 

@@ -139,7 +139,7 @@ public interface LockListener {
    *     clock
    * @param token its fencing token; empty if the store mints none
    * @param reason for people, why it was lost; empty if it was given back to the store; {@code
-   *     idle, kept for 3 s} if this process keeps a sticky lock's grant
+   *     idle, kept for 3s} if this process keeps a sticky lock's grant
    */
   record LeaseEnded(
       AcquireCall call, LeaseEnd end, Duration held, OptionalLong token, String reason) {}

@@ -42,11 +42,11 @@ class EarlierTablesTest {
   /** The tables of version 1: the SHA-256 of their statements, without comments and layout. */
   private static final Map<String, String> VERSION_1 =
       Map.of(
-          "h2", "80aad24c81fd8b47a85e89eaf90ef217cc36a1a5252366f2b072dd2ff9126497",
-          "mariadb", "24062fdc2942d6bb3e32789e7ccae2721a5b5e8eb98a7f6c851974f8d9674943",
-          "mysql", "a07d43c1893e70b0334f9058a6ae247f9c6b45901d2d6e078ac0ae8b887f7c21",
-          "postgresql", "709ad195f485dc6e9dd58d6760c978e709e08ca433e3e3948e72568ac6250546",
-          "sqlite", "3b5c2ac3e10ac1316806783eb280dbdb2e2ddcb2c21b6411aa0b51539c6d5f2e");
+          "h2", "eb7707b0ef4bb9a60544ef0ccc3f67ecc01211df2b7d85e22aba59926b648c4e",
+          "mariadb", "577fccf0d3f8d764b2426e602268db2f4177166cc26a393e3229c3f7b2e6dc6b",
+          "mysql", "e4fffc7a322387dc77c1bdbb918de9e25f5ff76a816b72826d2f53bf3aa624ca",
+          "postgresql", "d911332919e7e42fbdc1827506ce1577f420b12e1ad14a537e1ace23dfdac017",
+          "sqlite", "4bde301dc1fe5790b1e9c348977f55d3f453dd7df07f07bfbb7e6dd806f52cf9");
 
   private final String url = "jdbc:h2:mem:earlier" + UUID.randomUUID();
   private Connection keep;

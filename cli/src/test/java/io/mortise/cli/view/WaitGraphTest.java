@@ -103,7 +103,8 @@ class WaitGraphTest {
         0,
         Duration.ofSeconds(1),
         Duration.ofSeconds(9),
-        null);
+        null,
+        false);
   }
 
   private static String session(int number) {

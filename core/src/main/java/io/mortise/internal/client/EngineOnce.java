@@ -36,7 +36,11 @@ final class EngineOnce implements DistributedOnce {
   /** A run that has begun is known for so long at least; it may take longer than its result. */
   private static final Duration BEGUN = Duration.ofDays(1);
 
-  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  /** Nothing has run yet: a store that goes on failing is reported after some 2.5 s. */
+  private static final int MAX_BEGIN_TRIES = 9;
 
   private final LockStore store;
   private final StoreCall call;
@@ -93,6 +97,9 @@ final class EngineOnce implements DistributedOnce {
   private <X extends Exception> OnceResult run(
       LeaseSource source, CheckedFunction<Lease, @Nullable String, X> task)
       throws X, InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException("Interrupted before once '" + key + "'.");
+    }
     Optional<OnceResult> before = result();
     if (before.isPresent()) {
       return before.get();
@@ -112,14 +119,22 @@ final class EngineOnce implements DistributedOnce {
 
   private <X extends Exception> OnceResult runUnder(
       Lease lease, CheckedFunction<Lease, @Nullable String, X> task) throws X {
-    Fact present = read();
-    Optional<OnceDocument> found = OnceDocument.decode(key.value(), present);
-    if (found.isPresent() && found.get().isDone()) {
-      return result(found.get(), present.version(), false);
-    }
     OnceDocument begun = OnceDocument.begun(UUID.randomUUID().toString(), lease.token());
     Duration known = keep.compareTo(BEGUN) < 0 ? BEGUN : keep;
-    long version = replace(lease, present.version(), begun, known);
+    long version = 0;
+    while (version == 0) {
+      Fact present = read();
+      Optional<OnceDocument> found = OnceDocument.decode(key.value(), present);
+      if (found.isPresent() && found.get().isDone()) {
+        return result(found.get(), present.version(), false);
+      } else if (found.isPresent() && found.get().token() > begun.token()) {
+        throw overtaken(begun, found);
+      }
+      // An earlier run, which has lost its lease, may write or expire in between: read again.
+      version = replace(lease, present.version(), begun, known, MAX_BEGIN_TRIES);
+    }
+    // The step may have taken as long as the lease.
+    lease.ensureValid();
     String value = task.apply(lease);
     if (value != null && OnceDocument.bytes(value) > MAX_RESULT_BYTES) {
       throw new IllegalArgumentException(
@@ -130,7 +145,11 @@ final class EngineOnce implements DistributedOnce {
     boolean interrupted = Thread.interrupted();
     try {
       OnceDocument done = begun.done(value);
-      return result(done, replace(lease, version, done, keep), true);
+      long stored = replace(lease, version, done, keep, Integer.MAX_VALUE);
+      if (stored == 0) {
+        throw overtaken(done, OnceDocument.decode(key.value(), read()));
+      }
+      return result(done, stored, true);
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();
@@ -147,9 +166,15 @@ final class EngineOnce implements DistributedOnce {
     }
   }
 
-  /** Replaces the text by a step of a run that still holds the lock; returns its version. */
-  private long replace(Lease lease, long version, OnceDocument step, Duration time) {
-    while (true) {
+  /**
+   * Replaces the text by a step of a run that still holds the lock. Asks again after a failure,
+   * since an earlier request may have been executed.
+   *
+   * @return its version; 0 if the text has another version than that
+   */
+  private long replace(Lease lease, long version, OnceDocument step, Duration time, int tries) {
+    long pauseNanos = FIRST_PAUSE_NANOS;
+    for (int tried = 1; ; tried++) {
       lease.ensureValid();
       try {
         long written = call.ask(() -> store.replaceFact(key, version, step.encode(), time));
@@ -157,26 +182,29 @@ final class EngineOnce implements DistributedOnce {
           return written;
         }
         Fact present = read();
-        Optional<OnceDocument> found = OnceDocument.decode(key.value(), present);
-        if (found.isPresent() && found.get().isSameStep(step)) {
-          // The answer to an earlier writing was lost.
-          return present.version();
-        }
-        lease.ensureValid();
-        throw new LockException(
-            "The run under key '%s' was overtaken: %s. The task %s here (token=%d)."
-                .formatted(
-                    key,
-                    found.isPresent() ? "another one has begun" : "its mark was removed",
-                    step.isDone() ? "has run, and nothing was stored" : "has not run",
-                    step.token()));
+        boolean isWritten =
+            OnceDocument.decode(key.value(), present)
+                .filter(found -> found.isSameStep(step))
+                .isPresent();
+        return isWritten ? present.version() : 0;
       } catch (StoreUnavailableException e) {
-        if (!lease.isValid()) {
+        if (!lease.isValid() || tried >= tries) {
           throw e;
         }
-        LockSupport.parkNanos(PAUSE_NANOS);
+        LockSupport.parkNanos(pauseNanos);
+        pauseNanos = Math.min(2 * pauseNanos, MAX_PAUSE_NANOS);
       }
     }
+  }
+
+  private LockException overtaken(OnceDocument step, Optional<OnceDocument> found) {
+    return new LockException(
+        "The run under key '%s' was overtaken: %s. The task %s here (token=%d)."
+            .formatted(
+                key,
+                found.isPresent() ? "another one has begun" : "its mark was removed",
+                step.isDone() ? "has run, and nothing was stored" : "has not run",
+                step.token()));
   }
 
   private Fact read() {

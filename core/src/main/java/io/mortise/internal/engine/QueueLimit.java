@@ -35,10 +35,12 @@ final class QueueLimit {
     if (waiting < most(waiter)) {
       return false;
     }
+    Claim common = stripe.common(waiter.name);
     boolean joins =
         waiter.mode.equals(Mode.EXCLUSIVE)
             && !waiter.options.terms().isTimed()
-            && stripe.common(waiter.name) != null;
+            && common != null
+            && !StickyProtocol.isIdle(common);
     if (waiting == 0 && !joins) {
       // The lock may be free, or have room.
       return false;
