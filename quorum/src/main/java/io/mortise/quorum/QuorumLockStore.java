@@ -55,7 +55,8 @@ final class QuorumLockStore implements LockStore {
               Capability.DOWNGRADE,
               Capability.VARIABLE_TTL,
               Capability.SKIPS_DISCONNECTED,
-              Capability.CALL_BACK));
+              Capability.CALL_BACK,
+              Capability.FACTS));
 
   /** How far above the members' clocks tokens are asked for at first, and at most, in µs. */
   private static final long LEAD = 20_000;

@@ -36,7 +36,9 @@ final class MemMembers implements StoreUnderTest {
           Capability.PERMITS,
           Capability.DOWNGRADE,
           Capability.VARIABLE_TTL,
-          Capability.SKIPS_DISCONNECTED);
+          Capability.SKIPS_DISCONNECTED,
+          Capability.CALL_BACK,
+          Capability.FACTS);
 
   static final int SIZE = 3;
 

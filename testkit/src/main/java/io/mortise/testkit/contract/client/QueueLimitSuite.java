@@ -14,6 +14,7 @@ import io.mortise.spi.Capability;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.StoreLink;
 import io.mortise.testkit.StoreUnderTest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -49,6 +50,18 @@ class QueueLimitSuite extends ClientSuite {
     get(lock.acquireAsync()).close();
     assertThat(lock.tryAcquire(LONG)).get().satisfies(Lease::close);
     assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenIdleGrantOfThisProcess_thenALimitOfNoWaitersDoesNotRefuseIt() throws Exception {
+    needs(Capability.QUEUE, Capability.CALL_BACK);
+    Peer peer = peer("a");
+    LockOptions sticky = LockOptions.DEFAULTS.withSticky(Duration.ofSeconds(10));
+    for (DistributedLock lock :
+        List.of(peer.lock().with(sticky.withMaxWaiters(0)), limited(peer, 0))) {
+      peer.lock().with(sticky).acquire().close();
+      assertThat(lock.tryAcquire(LONG)).get().satisfies(Lease::close);
+    }
   }
 
   @Test
