@@ -47,7 +47,6 @@ public final class FencingServerInterceptor implements ServerInterceptor {
       Metadata.Key.of("fencing-refused", Metadata.ASCII_STRING_MARSHALLER);
 
   private static final Context.Key<FencingToken> CURRENT = Context.key("fencing-token");
-  private static final int DEEPEST_CAUSE = 20;
 
   private final boolean required;
 
@@ -91,7 +90,7 @@ public final class FencingServerInterceptor implements ServerInterceptor {
     try {
       listener = Contexts.interceptCall(context, answering, headers, next);
     } catch (RuntimeException e) {
-      if (refusalOf(token, e) == null) {
+      if (FencingHeader.refusal(token, e).isEmpty()) {
         throw e;
       }
       answering.close(Status.UNKNOWN.withCause(e), new Metadata());
@@ -116,18 +115,6 @@ public final class FencingServerInterceptor implements ServerInterceptor {
     return new ServerCall.Listener<>() {};
   }
 
-  private static @Nullable StaleTokenException refusalOf(
-      FencingToken token, @Nullable Throwable failure) {
-    Throwable at = failure;
-    for (int depth = 0; at != null && depth < DEEPEST_CAUSE; depth++) {
-      if (at instanceof StaleTokenException stale) {
-        return stale.refused().equals(token) ? stale : null;
-      }
-      at = at.getCause();
-    }
-    return null;
-  }
-
   /** A call whose end tells of the refusal that it is due to. */
   private static final class Answering<Q, A>
       extends ForwardingServerCall.SimpleForwardingServerCall<Q, A> {
@@ -140,7 +127,7 @@ public final class FencingServerInterceptor implements ServerInterceptor {
 
     @Override
     public void close(Status status, Metadata trailers) {
-      StaleTokenException stale = refusalOf(token, status.getCause());
+      StaleTokenException stale = FencingHeader.refusal(token, status.getCause()).orElse(null);
       if (stale == null) {
         super.close(status, trailers);
         return;
@@ -190,7 +177,7 @@ public final class FencingServerInterceptor implements ServerInterceptor {
       try {
         step.run();
       } catch (RuntimeException e) {
-        if (refusalOf(token, e) == null) {
+        if (FencingHeader.refusal(token, e).isEmpty()) {
           throw e;
         }
         ended = true;

@@ -3,8 +3,10 @@ package io.mortise.torture.hazards;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockOptions;
 import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
@@ -89,6 +91,45 @@ class HostSuspendTest {
         assertThat(next.token()).isGreaterThan(token(lease));
       }
       next.close();
+    } catch (MissingProgramException e) {
+      HazardRunner.skip(e);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"REDIS", "ZOOKEEPER"})
+  void givenIdleGrantWhoseHostSleeps_whenItWakes_thenItIsNotTakenAgain(SuspendTestStore kind)
+      throws Exception {
+    try (HazardContext hazardContext = stage()) {
+      int port = kind.start(hazardContext);
+      FaultInjectionProxy line = hazardContext.open(FaultInjectionProxy.to(port));
+      LockStore store =
+          hazardContext.open(LockStore.connect(StoreUrl.parse(kind.url(line.port()))));
+      SuspendedHost host = new SuspendedHost(true);
+      LockClient holder = hazardContext.open(host.client(store, TTL));
+      LockClient other = hazardContext.client(kind.url(port), "other", LONG);
+      DistributedLock sticky =
+          holder.lock(LOCK).with(LockOptions.DEFAULTS.withSticky(LockOptions.LONGEST_STICKY));
+      sticky.acquireWithin(LONG).close();
+      // Longer than a lock is idle that is taken again and again.
+      BoundedWait.pass(Duration.ofMillis(50));
+
+      line.weather(NetworkCondition.FROZEN);
+      host.suspend();
+      Lease next = other.lock(LOCK).acquireWithin(LONG);
+      // Its timers have not run yet.
+      host.wakeClock(Duration.ZERO);
+      CompletableFuture<Lease> again = sticky.acquireAsync(LONG);
+
+      assertThat(again).as("when it wakes").isNotDone();
+      line.weather(NetworkCondition.FAIR);
+      host.wakeTimers();
+      next.ensureValid();
+      long token = next.token();
+      next.close();
+      try (Lease last = again.get(30, TimeUnit.SECONDS)) {
+        assertThat(last.token()).isGreaterThan(token);
+      }
     } catch (MissingProgramException e) {
       HazardRunner.skip(e);
     }

@@ -23,6 +23,7 @@ final class SuspendedHost {
   private long slept;
   private long told;
   private boolean asleep;
+  private boolean holdsTimers;
 
   /**
    * A host that is awake.
@@ -53,12 +54,24 @@ final class SuspendedHost {
    * @param longer than the test has taken: so much longer it slept
    */
   void wake(Duration longer) {
+    wakeClock(longer);
+    wakeTimers();
+  }
+
+  /** The first half of {@link #wake}: threads go on before any timer does. */
+  synchronized void wakeClock(Duration longer) {
+    long nanos = System.nanoTime() - asleepSince;
+    slept += nanos;
+    told += tells ? nanos + longer.toNanos() : 0;
+    asleep = false;
+    holdsTimers = true;
+  }
+
+  /** The second half. */
+  void wakeTimers() {
     List<Runnable> due;
     synchronized (this) {
-      long nanos = System.nanoTime() - asleepSince;
-      slept += nanos;
-      told += tells ? nanos + longer.toNanos() : 0;
-      asleep = false;
+      holdsTimers = false;
       due = List.copyOf(held);
       held.clear();
     }
@@ -108,7 +121,7 @@ final class SuspendedHost {
 
     private void run() {
       synchronized (SuspendedHost.this) {
-        if (asleep) {
+        if (asleep || holdsTimers) {
           held.add(this::schedule);
           return;
         }
