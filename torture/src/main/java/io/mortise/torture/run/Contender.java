@@ -31,13 +31,7 @@ final class Contender {
   /** Locks whose names begin so are wanted by all. */
   static final String HOT = "hot-";
 
-  /**
-   * Locks whose names begin so stay with a process, where the store can call them back. Each has a
-   * process that takes it again and again, and that others disturb.
-   */
-  static final String STICKY = "sticky-";
-
-  private static final LockOptions STAYS = LockOptions.DEFAULTS.withSticky(Duration.ofSeconds(5));
+  private static final LockOptions STAYS = LockOptions.DEFAULTS.withSticky(HistoryChecker.IDLE);
 
   /** One visit of a sticky lock in so many is to that of another process. */
   private static final int DISTURBS = 8;
@@ -135,10 +129,11 @@ final class Contender {
     }
   }
 
+  /** One that its process takes again and again, and that others disturb. */
   private String sticky() {
     boolean disturbs = random.nextInt(DISTURBS) == 0;
     int home = worker / HistoryEvent.PROCESS;
-    return STICKY
+    return HistoryChecker.STICKY
         + (disturbs
             ? random.nextInt(lockCounts.sticky())
             : Math.floorMod(home, lockCounts.sticky()));
@@ -323,7 +318,7 @@ final class Contender {
     log(EventKind.ASKS, lock, 0, once ? 1 : 0);
     try {
       DistributedLock wanted = locks.lock(lock);
-      if (lock.startsWith(STICKY) && locks.admin().store().has(Feature.STICKY)) {
+      if (lock.startsWith(HistoryChecker.STICKY) && locks.admin().store().has(Feature.STICKY)) {
         wanted = wanted.with(STAYS);
       }
       if (!once) {

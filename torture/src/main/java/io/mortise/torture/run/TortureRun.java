@@ -168,7 +168,7 @@ public final class TortureRun {
         wanted.add(Contender.HOT + i);
       }
       for (int i = 0; i < plan.processes(); i++) {
-        wanted.add(Contender.STICKY + i);
+        wanted.add(HistoryChecker.STICKY + i);
       }
       if (plan.hasWaiters()) {
         wanted.add(HistoryChecker.QUEUE + 0);
@@ -247,6 +247,11 @@ public final class TortureRun {
     /** Holds that went from thread to thread of a process, without the store. */
     public long local() {
       return verdict.figures().cycles().getOrDefault(BulkWorkload.LOCAL, 0L);
+    }
+
+    /** Tries that were told busy since an idle holder did not answer in time. */
+    public long unanswered() {
+      return verdict.figures().cycles().getOrDefault(HistoryChecker.UNANSWERED, 0L);
     }
 
     /** Idle grants of sticky locks that their process took again, without the store. */

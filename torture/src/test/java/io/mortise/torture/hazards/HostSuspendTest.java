@@ -7,6 +7,7 @@ import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
+import io.mortise.internal.runtime.EngineRules;
 import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -100,13 +102,32 @@ class HostSuspendTest {
   @EnumSource(names = {"REDIS", "ZOOKEEPER"})
   void givenIdleGrantWhoseHostSleeps_whenItWakes_thenItIsNotTakenAgain(SuspendTestStore kind)
       throws Exception {
+    takeAfterSleep(kind, EngineRules.ALL, false);
+  }
+
+  /** Positive control. */
+  @Test
+  void givenEngineThatDoesNotLookAtTheSession_whenItWakes_thenItsIdleGrantIsTakenAgain()
+      throws Exception {
+    EngineRules blind =
+        new EngineRules() {
+          @Override
+          public boolean takesIdleOfValidSession() {
+            return false;
+          }
+        };
+    takeAfterSleep(SuspendTestStore.REDIS, blind, true);
+  }
+
+  private void takeAfterSleep(SuspendTestStore kind, EngineRules rules, boolean taken)
+      throws Exception {
     try (HazardContext hazardContext = stage()) {
       int port = kind.start(hazardContext);
       FaultInjectionProxy line = hazardContext.open(FaultInjectionProxy.to(port));
       LockStore store =
           hazardContext.open(LockStore.connect(StoreUrl.parse(kind.url(line.port()))));
       SuspendedHost host = new SuspendedHost(true);
-      LockClient holder = hazardContext.open(host.client(store, TTL));
+      LockClient holder = hazardContext.open(host.client(store, TTL, rules));
       LockClient other = hazardContext.client(kind.url(port), "other", LONG);
       DistributedLock sticky =
           holder.lock(LOCK).with(LockOptions.DEFAULTS.withSticky(LockOptions.LONGEST_STICKY));
@@ -120,6 +141,10 @@ class HostSuspendTest {
       // Its timers have not run yet.
       host.wakeClock(Duration.ZERO);
       CompletableFuture<Lease> again = sticky.acquireAsync(LONG);
+      if (taken) {
+        assertThat(again).succeedsWithin(LONG);
+        return;
+      }
 
       assertThat(again).as("when it wakes").isNotDone();
       line.weather(NetworkCondition.FAIR);

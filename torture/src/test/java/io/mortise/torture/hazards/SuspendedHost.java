@@ -3,6 +3,7 @@ package io.mortise.torture.hazards;
 import io.mortise.LockClient;
 import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.EngineRules;
 import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.internal.runtime.SystemEnv;
 import io.mortise.spi.ClientLabel;
@@ -80,6 +81,11 @@ final class SuspendedHost {
 
   /** A client on this host. The store stays the caller's. */
   LockClient client(LockStore store, Duration ttl) {
+    return client(store, ttl, EngineRules.ALL);
+  }
+
+  /** As {@link #client(LockStore, Duration)}, without one of the engine's rules. */
+  LockClient client(LockStore store, Duration ttl, EngineRules rules) {
     SystemEnv system = new SystemEnv();
     EngineEnv env = system.env(ttl, new ClientLabel("sleeper", 1, "sleeper"));
     Ticker suspended = this::suspended;
@@ -92,7 +98,7 @@ final class SuspendedHost {
             env.callbacks(),
             suspended,
             env.random(),
-            env.rules(),
+            rules,
             env.ttl(),
             env.client()),
         system::close);
