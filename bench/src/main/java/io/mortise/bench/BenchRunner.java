@@ -64,10 +64,12 @@ final class BenchRunner {
       case THREADS_64 -> threads.together(workload, subjects, 64);
       case PROCESSES -> processes.together(workload, subjects);
       case SIGNAL -> processes.signal(workload, subjects);
+      case TURNS -> processes.turns(workload, subjects);
       case CROWD_10 -> crowds.play(workload, subjects, 10);
       case CROWD_5000 -> crowds.play(workload, subjects, 5_000);
       case PATIENCE -> processes.patience(workload, subjects);
       case HELD -> processes.held(workload, subjects);
+      case IDLE -> threads.idle(workload, subjects, stores);
     }
   }
 }

@@ -18,13 +18,17 @@ import static io.mortise.bench.subject.Subjects.MORTISE_MYSQL;
 import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL;
 import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL_ASYNC;
 import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL_FAIR;
+import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL_STICKY;
 import static io.mortise.bench.subject.Subjects.MORTISE_REDIS;
 import static io.mortise.bench.subject.Subjects.MORTISE_REDIS_ASYNC;
 import static io.mortise.bench.subject.Subjects.MORTISE_REDIS_FAIR;
+import static io.mortise.bench.subject.Subjects.MORTISE_REDIS_STICKY;
 import static io.mortise.bench.subject.Subjects.MORTISE_SQLITE;
+import static io.mortise.bench.subject.Subjects.MORTISE_SQLITE_STICKY;
 import static io.mortise.bench.subject.Subjects.MORTISE_ZOOKEEPER;
 import static io.mortise.bench.subject.Subjects.MORTISE_ZOOKEEPER_ASYNC;
 import static io.mortise.bench.subject.Subjects.MORTISE_ZOOKEEPER_FAIR;
+import static io.mortise.bench.subject.Subjects.MORTISE_ZOOKEEPER_STICKY;
 import static io.mortise.bench.subject.Subjects.MYSQL_GET_LOCK;
 import static io.mortise.bench.subject.Subjects.MYSQL_ROWS;
 import static io.mortise.bench.subject.Subjects.MYSQL_SHEDLOCK;
@@ -76,6 +80,10 @@ final class PerformanceTargets {
     all.mariadb();
     all.mysql();
     all.zooKeeper();
+    all.sticky("Redis", MORTISE_REDIS_STICKY, MORTISE_REDIS);
+    all.sticky("SQLite", MORTISE_SQLITE_STICKY, MORTISE_SQLITE);
+    all.sticky("PostgreSQL", MORTISE_POSTGRESQL_STICKY, MORTISE_POSTGRESQL);
+    all.sticky("ZooKeeper", MORTISE_ZOOKEEPER_STICKY, MORTISE_ZOOKEEPER);
     return all.performanceTargets;
   }
 
@@ -103,6 +111,36 @@ final class PerformanceTargets {
         ratio(Workload.THREADS_8, normal, REENTRANT_FAIR, "acq/s"),
         4);
     atMost(rates + ": longest wait, ms", median(Workload.THREADS_8, normal, "longest ms"), 10);
+  }
+
+  private void sticky(String store, Subjects sticky, Subjects plain) {
+    atMost(store + ", sticky: pair, µs", median(Workload.PAIR, sticky, "p50 µs"), 1.5);
+    atLeast(
+        store + ", sticky: 64 threads apart, pairs/s",
+        median(Workload.APART_64, sticky, "pairs/s"),
+        1_000_000);
+    atMost(
+        store + ", sticky: hand-off between processes ÷ not sticky",
+        ratio(Workload.SIGNAL, sticky, plain, "p50 µs"),
+        1.5);
+    atMost(
+        store + ", sticky: processes in turns ÷ not sticky",
+        ratio(Workload.TURNS, sticky, plain, "mean µs"),
+        1.5);
+    atLeast(
+        store + ", sticky: 4 processes, acquisitions ÷ not sticky",
+        ratio(Workload.PROCESSES, sticky, plain, "acq/s"),
+        0.9);
+    atLeast(
+        store + ", sticky: 4 processes, switches ÷ not sticky",
+        ratio(Workload.PROCESSES, sticky, plain, "process switches/s"),
+        0.9);
+    atMost(
+        store + ", 100,000 idle: client closes, ms",
+        median(Workload.IDLE, sticky, "close ms"),
+        2_000);
+    atMost(
+        store + ", 100,000 idle: heap B/lock", median(Workload.IDLE, sticky, "heap B/lock"), 260);
   }
 
   private void redis() {

@@ -21,6 +21,9 @@ final class ProcessWorkloads {
 
   private static final long SETTLE_MILLIS = 5_000;
 
+  /** A turn takes less time than a hand-off, and has no pause. */
+  private static final int TURNS_PER_HAND_OFF = 20;
+
   /** Until all processes have heard when the race begins. */
   private static final long HEAD_START_NANOS = 40_000_000;
 
@@ -147,6 +150,31 @@ final class ProcessWorkloads {
             if (counts) {
               benchResults.add(workload, which, "p50 µs", micros.getValueAtPercentile(50) / 1e3);
               benchResults.add(workload, which, "p99 µs", micros.getValueAtPercentile(99) / 1e3);
+            }
+          });
+    }
+  }
+
+  /** Two processes take a lock and give it back, one after the other; nobody waits. */
+  void turns(Workload workload, List<Subjects> subjects) throws IOException, InterruptedException {
+    try (WorkerProcesses workerProcesses = new WorkerProcesses()) {
+      start(workerProcesses, 2);
+      rounds.play(
+          workload,
+          across(subjects),
+          benchPlan.rounds(),
+          (which, counts) -> {
+            String lock = rounds.lock(workload, which);
+            Histogram nanos = LockLoad.histogram();
+            for (int i = 0; i < TURNS_PER_HAND_OFF * benchPlan.handOffs(); i++) {
+              WorkerProcess next = workerProcesses.all.get(i % 2);
+              nanos.recordValue(
+                  WorkerProcess.number(next.ask("turn", which, lock, Map.of()), "nanos"));
+            }
+            if (counts) {
+              benchResults.add(workload, which, "p50 µs", nanos.getValueAtPercentile(50) / 1e3);
+              benchResults.add(workload, which, "mean µs", nanos.getMean() / 1e3);
+              benchResults.add(workload, which, "p99 µs", nanos.getValueAtPercentile(99) / 1e3);
             }
           });
     }

@@ -2,6 +2,7 @@ package io.mortise.bench;
 
 import io.mortise.JavaLock;
 import io.mortise.bench.subject.MortiseLocks;
+import io.mortise.bench.subject.StoreUrls;
 import io.mortise.bench.subject.Subjects;
 import io.mortise.bench.subject.Subjects.SubjectTrait;
 import java.util.List;
@@ -11,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 final class ThreadWorkloads {
   private static final long WAIT_MILLIS = 10_000;
   private static final int REENTRIES = 20_000;
+
+  /** So many times as many locks are idle as are held in the workload of that name. */
+  private static final int IDLE_PER_HELD = 10;
 
   private final MeasurementRounds rounds;
   private final BenchResults benchResults;
@@ -73,6 +77,32 @@ final class ThreadWorkloads {
             benchResults.add(workload, which, "p50 µs", loadCounts.pairMicros(50));
             benchResults.add(workload, which, "p99 µs", loadCounts.pairMicros(99));
             benchResults.add(workload, which, "cpu µs", loadCounts.cpuMicrosPerPair());
+          }
+        });
+  }
+
+  /** A client closes that keeps many locks idle: what they take up, and how long that takes. */
+  void idle(Workload workload, List<Subjects> subjects, StoreUrls stores)
+      throws InterruptedException {
+    int count = benchPlan.held() * IDLE_PER_HELD;
+    rounds.play(
+        workload,
+        subjects.stream().filter(s -> s.is(SubjectTrait.IDLES)).toList(),
+        Math.min(3, benchPlan.rounds()),
+        (which, counts) -> {
+          long heap;
+          long closing;
+          try (MortiseLocks locks = (MortiseLocks) which.open(stores)) {
+            locks.passAll(rounds.lock(workload, which) + "/first/", 100);
+            long before = Worker.usedHeap();
+            locks.passAll(rounds.lock(workload, which) + "/", count);
+            heap = Worker.usedHeap() - before;
+            closing = System.nanoTime();
+          }
+          long nanos = System.nanoTime() - closing;
+          if (counts) {
+            benchResults.add(workload, which, "close ms", nanos / 1e6);
+            benchResults.add(workload, which, "heap B/lock", heap / (double) count);
           }
         });
   }

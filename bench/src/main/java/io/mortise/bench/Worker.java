@@ -111,6 +111,15 @@ final class Worker {
         lockHandle(which, lock).release();
         yield Map.of("at", now);
       }
+      case "turn" -> {
+        LockHandle lockHandle = lockHandle(which, lock);
+        long asked = System.nanoTime();
+        if (!lockHandle.take(WAIT_MILLIS)) {
+          throw new IllegalStateException("not acquired within " + WAIT_MILLIS + " ms");
+        }
+        lockHandle.release();
+        yield Map.of("nanos", System.nanoTime() - asked);
+      }
       case "connect" -> connect(which, lock);
       case "hold" -> hold(which, lock, (int) WorkerProcess.number(question, "count"));
       default -> throw new IllegalArgumentException("Not understood: " + question);
@@ -167,7 +176,7 @@ final class Worker {
   }
 
   /** What lives: the least that was seen, as some garbage needs several collections. */
-  private static long usedHeap() throws InterruptedException {
+  static long usedHeap() throws InterruptedException {
     long least = Long.MAX_VALUE;
     for (int i = 0; i < 10; i++) {
       System.gc();

@@ -13,10 +13,12 @@ enum Workload {
   THREADS_64("64 threads of one process, one lock", "acq/s", true),
   PROCESSES("4 processes of 2 threads, one lock", "acq/s", true),
   SIGNAL("released in one process until held in another", "p50 µs", false),
+  TURNS("two processes take and give one lock in turns, one turn", "p50 µs", false),
   CROWD_10("from one to the next, 10 threads of two clients want one lock", "hand-off µs", false),
   CROWD_5000("the same with 5,000 threads", "hand-off µs", false),
   PATIENCE("a process waits while another holds", "waiter cpu %", false),
-  HELD("one process holds many locks, which stay held by themselves", "heap B/lock", false);
+  HELD("one process holds many locks, which stay held by themselves", "heap B/lock", false),
+  IDLE("many sticky locks are idle when their client closes", "close ms", false);
 
   private final String title;
   private final String main;

@@ -39,6 +39,16 @@ class LookingTest extends CommandHarness {
   }
 
   @Test
+  void givenStickyLock_whenListedOrShown_thenItIsSaid() {
+    client.views.add(SampleLocks.sticky("partition/7"));
+    assertThat(execute("ls")).isZero();
+    assertThat(out()).containsPattern("partition/7 +db1:4711 +exclusive, sticky +2s");
+    out.reset();
+    assertThat(execute("show", "partition/7")).isZero();
+    assertThat(out()).containsPattern("holder +db1:4711 +exclusive, sticky +2s");
+  }
+
+  @Test
   void givenUnknownLock_whenShown_thenItIsFree() {
     assertThat(execute("show", "x")).isZero();
     assertThat(out()).isEqualTo("x: free\n");

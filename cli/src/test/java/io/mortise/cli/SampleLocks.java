@@ -44,6 +44,16 @@ final class SampleLocks {
         List.of());
   }
 
+  /** Held, perhaps idle. */
+  static LockInfo sticky(String name) {
+    AttemptId marked = new AttemptId(FIRST.session(), AttemptId.stickyNumber(1));
+    return lock(
+        name,
+        7,
+        List.of(party(marked, "db1", "", Access.EXCLUSIVE, 7, Duration.ofSeconds(2))),
+        List.of());
+  }
+
   /** Held under the token that each lease of {@link FakeClient} has. */
   static LockInfo heldByFakeLease(String name) {
     return lock(
@@ -81,7 +91,8 @@ final class SampleLocks {
             Duration.ofSeconds(5),
             Duration.ZERO,
             null,
-            false);
+            false,
+            null);
     return new LockInfo(
         name, OptionalInt.empty(), 7, Duration.ofSeconds(shutSeconds), List.of(dead), List.of());
   }
@@ -98,7 +109,8 @@ final class SampleLocks {
             Duration.ZERO,
             Duration.ofSeconds(20),
             null,
-            false);
+            false,
+            null);
     return new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(other), List.of());
   }
 
@@ -127,6 +139,7 @@ final class SampleLocks {
         since,
         Duration.ofSeconds(11),
         null,
-        attempt.isSticky());
+        attempt.isSticky(),
+        null);
   }
 }

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param sessionLeft how long its session lives without a further renewal; zero if it is over
  * @param atMostLeft what is left of a holder's at-most time; null if there is none
  * @param sticky whether it may keep the lock idle, and gives it up as soon as another wants it
+ * @param idleLeft how long this client will keep the holder's sticky lock idle, unless another
+ *     process wants it; null if it is in use, or is another client's: only its own client knows
  */
 public record LockParticipant(
     String attempt,
@@ -25,7 +27,8 @@ public record LockParticipant(
     Duration since,
     Duration sessionLeft,
     @Nullable Duration atMostLeft,
-    boolean sticky) {
+    boolean sticky,
+    @Nullable Duration idleLeft) {
 
   /**
    * A process that uses locks.

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Finds what was meant by a misspelt name. */
-final class NameSuggestion {
+/** Finds what was meant by a misspelt name. Thread-safe; blocks on nothing. */
+public final class NameSuggestion {
   private static final int MOST_EDITS = 2;
 
   /** What other libraries and drivers write, and what it is here. */
@@ -42,7 +42,7 @@ final class NameSuggestion {
   }
 
   /** The known name that differs by the fewest letters, two at most; empty if none is so near. */
-  static Optional<String> nearest(String given, Collection<String> known) {
+  public static Optional<String> nearest(String given, Collection<String> known) {
     return known.stream()
         .filter(name -> edits(given, name) <= Math.min(MOST_EDITS, name.length() / 2))
         .min(

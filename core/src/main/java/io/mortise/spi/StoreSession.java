@@ -77,6 +77,15 @@ public interface StoreSession {
   default void onConnectionLost(Consumer<String> lost) {}
 
   /**
+   * Whether pushes may reach this session. False once it is known that they do not: the server does
+   * not let its user listen, or a pooler is in the way. The engine keeps no grant idle then,
+   * whatever {@link Capability#CALL_BACK} says. Does not block.
+   */
+  default boolean receivesPushes() {
+    return true;
+  }
+
+  /**
    * Ends the session in the store, best effort; hands nothing over. Requests submitted later are
    * answered {@link Reply.RefusalReason#SESSION_GONE}.
    */

@@ -48,7 +48,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FencingFilter implements Filter {
   private static final String ATTRIBUTE = FencingToken.class.getName();
-  private static final int DEEPEST_CAUSE = 20;
 
   private final boolean required;
   private final @Nullable Function<? super HttpServletRequest, @Nullable String> lock;
@@ -139,7 +138,7 @@ public final class FencingFilter implements Filter {
       }
       chain.doFilter(request, response);
     } catch (ServletException | RuntimeException e) {
-      StaleTokenException stale = refusalOf(token, e);
+      StaleTokenException stale = FencingHeader.refusal(token, e).orElse(null);
       if (stale == null || answer.isCommitted()) {
         throw e;
       }
@@ -191,22 +190,6 @@ public final class FencingFilter implements Filter {
           "Header " + name + " is there " + values.size() + " times. Send it once.");
     }
     return values.isEmpty() ? null : values.get(0);
-  }
-
-  /** What a guard said about the token of the request, below what frameworks wrap around it. */
-  private static @Nullable StaleTokenException refusalOf(
-      @Nullable FencingToken token, Throwable failure) {
-    Throwable at = failure;
-    for (int depth = 0; at != null && depth < DEEPEST_CAUSE; depth++) {
-      if (at instanceof StaleTokenException stale) {
-        return stale.refused().equals(token) ? stale : null;
-      }
-      at =
-          at instanceof ServletException wrapper && wrapper.getCause() == null
-              ? wrapper.getRootCause()
-              : at.getCause();
-    }
-    return null;
   }
 
   private static void problem(HttpServletResponse answer, int status, String type, String detail)

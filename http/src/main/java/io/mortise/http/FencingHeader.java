@@ -45,6 +45,10 @@ public final class FencingHeader {
   public static final String UNKNOWN_HOLDER = "x-fencing-token";
 
   private static final String VERSION = "v1";
+
+  /** Chains of causes may have no end. */
+  private static final int DEEPEST_CAUSE = 20;
+
   private static final Pattern DIGITS = Pattern.compile("[1-9][0-9]{0,18}");
 
   private FencingHeader() {}
@@ -140,6 +144,25 @@ public final class FencingHeader {
     } catch (InvalidFencingHeaderException e) {
       return Optional.empty();
     }
+  }
+
+  /**
+   * What a guard said about a token, below what frameworks have wrapped around it.
+   *
+   * @param sent the token of the request; null if it had none
+   * @param failure of the request; null if there is none
+   * @return empty if the failure, and what caused it, is no refusal of that token
+   */
+  public static Optional<StaleTokenException> refusal(
+      @Nullable FencingToken sent, @Nullable Throwable failure) {
+    Throwable at = failure;
+    for (int depth = 0; at != null && depth < DEEPEST_CAUSE; depth++) {
+      if (at instanceof StaleTokenException stale) {
+        return stale.refused().equals(sent) ? Optional.of(stale) : Optional.empty();
+      }
+      at = at.getCause();
+    }
+    return Optional.empty();
   }
 
   /** The value of {@link #REFUSED_NAME} for what a guard threw. */

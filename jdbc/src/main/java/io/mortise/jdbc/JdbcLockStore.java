@@ -372,6 +372,12 @@ final class JdbcLockStore implements LockStore {
     return current != null && current.isListening();
   }
 
+  /** Whether a notification may reach this process before it looks. */
+  boolean receivesPushes() {
+    NotificationListener current = notificationListener;
+    return fileNotifier != null || (current != null && !current.isCutOff());
+  }
+
   private CompletionStage<Boolean> sendNotification(String channel, String payload) {
     return call(
         renewals,

@@ -163,6 +163,11 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   }
 
   @Override
+  public boolean receivesPushes() {
+    return store.receivesPushes();
+  }
+
+  @Override
   public void connectionLost(String cause) {
     lost.accept(cause);
   }

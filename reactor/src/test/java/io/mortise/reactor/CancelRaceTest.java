@@ -35,6 +35,8 @@ import reactor.core.publisher.Mono;
  */
 class CancelRaceTest {
   private static final int ROUNDS = 10_000;
+  private static final long LEAST_STEP_NANOS = 500;
+  private static final long MOST_STEP_NANOS = 1_000_000;
   private static final String NAME = "raced";
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
@@ -91,8 +93,11 @@ class CancelRaceTest {
     try (LockClient here = LockClient.connect(url);
         LockClient there = LockClient.connect(url)) {
       DistributedLock lock = here.lock(NAME);
-      // Moved until about half of the rounds are granted, so that the two meet.
+      // Moved until about half of the rounds are granted, so that the two meet: in steps that
+      // double as long as all rounds end alike, however far away that is on a busy machine.
       long delay = 0;
+      long step = LEAST_STEP_NANOS;
+      boolean before = false;
       for (int round = 0; round < rounds; round++) {
         Lease held = (round % 2 == 0 ? here : there).lock(NAME).acquireWithin(limit);
         AtomicBoolean begun = new AtomicBoolean();
@@ -115,12 +120,11 @@ class CancelRaceTest {
         spin(Math.max(0, delay));
         waiting.dispose();
         released.get(limit.toMillis(), TimeUnit.MILLISECONDS);
-        if (begun.get()) {
-          granted++;
-          delay -= 500;
-        } else {
-          delay += 500;
-        }
+        boolean now = begun.get();
+        step = now == before ? Math.min(MOST_STEP_NANOS, 2 * step) : LEAST_STEP_NANOS;
+        before = now;
+        granted += now ? 1 : 0;
+        delay += now ? -step : step;
       }
       here.lock(NAME).acquireWithin(limit).close();
     }

@@ -194,6 +194,11 @@ final class RedisLockStore implements LockStore {
     return connections.ops().isSubscribed(keys.inbox(session));
   }
 
+  /** Whether the server does not let this process hear what is pushed to the session. */
+  boolean isDenied(SessionId session) {
+    return connections.ops().isDenied(keys.inbox(session));
+  }
+
   void unsubscribe(SessionId session) {
     connections.ops().execute(() -> connections.ops().unsubscribe(keys.inbox(session)));
   }

@@ -136,6 +136,11 @@ final class RedisSession implements StoreSession {
   }
 
   @Override
+  public boolean receivesPushes() {
+    return !store.isDenied(spec.id());
+  }
+
+  @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
     return renew(previous, next, seen, spec.ttl());
   }

@@ -156,6 +156,11 @@ final class ReplicatedTransport implements RedisTransport {
   }
 
   @Override
+  public boolean isDenied(String channel) {
+    return transport.isDenied(channel);
+  }
+
+  @Override
   public void unsubscribe(String channel) {
     transport.unsubscribe(channel);
   }

@@ -8,9 +8,11 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.sync.RedisCommands;
+import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockName;
+import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.AttemptId;
@@ -192,6 +194,30 @@ class RedisFaultTest {
                     && String.valueOf(unknown.cause().getMessage()).contains(refusedPassword()));
     server.ask("ACL", "SETUSER", "app", ">one");
     await().atMost(LONG).until(() -> failure(party).isEmpty());
+  }
+
+  @Test
+  void givenUserThatMayNotSubscribe_thenStickyLocksAreGivenBackAtOnce() throws Exception {
+    RedisServer server = open(RedisServers.any());
+    server.ask("ACL", "SETUSER", "app", "on", ">one", "+@all", "~*", "&*", "-subscribe");
+    LockClient client =
+        open(
+            LockClient.builder()
+                .url("redis://app:one@127.0.0.1:" + server.port() + "?wire=" + transport())
+                .ttl(Duration.ofSeconds(3))
+                .build());
+    DistributedLock lock =
+        client.lock("sticky").with(LockOptions.DEFAULTS.withSticky(LockOptions.LONGEST_STICKY));
+    // The refusal may come later than the first grant.
+    await()
+        .atMost(LONG)
+        .until(
+            () -> {
+              lock.acquireWithin(LONG).close();
+              return client.admin().find("sticky").stream()
+                  .allMatch(info -> info.holders().isEmpty());
+            });
+    server.ask("ACL", "SETUSER", "app", "+subscribe");
   }
 
   /** What a message has while the server takes the password no more. */

@@ -345,6 +345,10 @@ final class LockedMethodParser {
   }
 
   private LockOptions options(Locked locked) {
+    if (locked.mode() == Locked.Mode.SHARED && !locked.sticky().isEmpty()) {
+      throw new IllegalArgumentException(
+          "only an exclusive lock can be sticky. Remove 'sticky', or 'mode'");
+    }
     LockOptions options = LockOptions.DEFAULTS.withFair(locked.fair());
     String atMost = resolved(locked.atMost()).strip();
     String atLeast = resolved(locked.atLeast()).strip();
@@ -354,13 +358,18 @@ final class LockedMethodParser {
     if (!atLeast.isEmpty()) {
       options = options.withAtLeast(duration("the at-least time", atLeast));
     }
+    String sticky = resolved(locked.sticky()).strip();
+    if (!sticky.isEmpty()) {
+      options = options.withSticky(duration("the sticky time", sticky));
+    }
     return options;
   }
 
   private static void refuseForSeveral(LockPlan plan, int names) {
     if (names > 1 && (plan.shared() || !plan.options().equals(LockOptions.DEFAULTS))) {
       throw new IllegalArgumentException(
-          "several names are taken exclusively, without at-most and at-least times, and not fair."
+          "several names are taken exclusively, without at-most and at-least times, neither fair"
+              + " nor sticky."
               + " Drop these, or nest methods with one name each");
     }
   }
@@ -375,6 +384,9 @@ final class LockedMethodParser {
     }
     if (plan.options().terms().atLeast() != null) {
       refuse(store, StoreInfo.Feature.AT_LEAST, "at-least times", "atLeast");
+    }
+    if (plan.options().sticky() != null) {
+      refuse(store, StoreInfo.Feature.STICKY, "sticky locks", "sticky");
     }
   }
 

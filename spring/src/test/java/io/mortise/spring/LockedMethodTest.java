@@ -10,6 +10,7 @@ import io.mortise.LockClient;
 import io.mortise.LockException;
 import io.mortise.LockTimeoutException;
 import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.admin.LockState;
 import java.lang.annotation.ElementType;
@@ -164,6 +165,11 @@ class LockedMethodTest {
     @Locked(value = "timed", atLeast = "1h", waitFor = "0", ifBusy = Locked.IfBusy.SKIP)
     Optional<String> atLeast() {
       return Optional.of("run");
+    }
+
+    @Locked(value = "sticky", sticky = "5s")
+    long sticky() {
+      return LockContext.current().token();
     }
 
     @Locked(value = "read", mode = Locked.Mode.SHARED)
@@ -377,6 +383,19 @@ class LockedMethodTest {
     assertThat(service.atLeast()).isEmpty();
     assertThat(app.other().admin().reopen("timed")).isTrue();
     assertThat(service.atLeast()).contains("run");
+  }
+
+  @Test
+  void givenSticky_whenTheMethodIsDone_thenItsProcessKeepsTheLock_untilAnotherWantsIt()
+      throws Exception {
+    long first = service.sticky();
+    assertThat(app.info("sticky").orElseThrow().holders())
+        .singleElement()
+        .matches(LockParticipant::sticky);
+    assertThat(service.sticky()).isEqualTo(first + 1);
+    try (Lease other = app.hold("sticky")) {
+      assertThat(other.token()).isGreaterThan(first + 1);
+    }
   }
 
   @Test

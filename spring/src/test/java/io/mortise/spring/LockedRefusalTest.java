@@ -99,6 +99,20 @@ class LockedRefusalTest {
         atLeast = "1s")
     void severalAtLeast() {}
 
+    @Locked(
+        value = {"a", "b"},
+        sticky = "1s")
+    void severalSticky() {}
+
+    @Locked(value = "a", sticky = "1s", fair = true)
+    void stickyAndFair() {}
+
+    @Locked(value = "a", sticky = "1s", mode = Locked.Mode.SHARED)
+    void stickyAndShared() {}
+
+    @Locked(value = "a", sticky = "11s")
+    void stickyForTooLong() {}
+
     @Locked(value = "a", ifBusy = Locked.IfBusy.SKIP)
     int skippedPrimitive() {
       return 1;
@@ -222,6 +236,10 @@ class LockedRefusalTest {
         "severalAtLeast | several names are taken exclusively | Drop these",
         "skippedPrimitive | primitive int | Optional",
         "future | done after the return | CompletableFuture",
+        "severalSticky | taken exclusively | nor sticky",
+        "stickyAndFair | sticky lock cannot be | fair",
+        "stickyAndShared | only an exclusive lock | Remove 'sticky'",
+        "stickyForTooLong | not within | 10 s",
         "callable | done after the return | Return what is ready",
         "stream | done after the return | Return what is ready",
         "supplier | done after the return | Return what is ready",

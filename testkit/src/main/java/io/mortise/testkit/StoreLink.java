@@ -301,6 +301,11 @@ public final class StoreLink implements PartitionedStore {
     }
 
     @Override
+    public boolean receivesPushes() {
+      return session.receivesPushes();
+    }
+
+    @Override
     public CompletionStage<Void> close() {
       return stage(session::close, CompletableFuture::failedFuture);
     }

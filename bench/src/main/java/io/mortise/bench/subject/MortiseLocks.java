@@ -7,18 +7,27 @@ import io.mortise.LockClient;
 import io.mortise.LockOptions;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Mortise over any store, with one set of options. Reads the token of every grant. */
 public final class MortiseLocks implements Subject {
   static final LockOptions FAIR = LockOptions.DEFAULTS.withFair(true);
   static final LockOptions ASYNC = LockOptions.DEFAULTS.withReleaseAsync(true);
+  static final LockOptions STICKY = LockOptions.DEFAULTS.withSticky(LockOptions.LONGEST_STICKY);
+
+  /** More than any workload has. */
+  private static final int MOST_IDLE = 1_000_000;
+
+  /** Acquires on their way at one time where many are wanted. */
+  private static final int WIDTH = 512;
 
   private final LockClient client;
   private final LockOptions options;
 
   MortiseLocks(String url, LockOptions options) {
-    this.client = LockClient.connect(url);
+    this.client = LockClient.builder().url(url).maxIdleLocks(MOST_IDLE).build();
     this.options = options;
   }
 
@@ -30,6 +39,31 @@ public final class MortiseLocks implements Subject {
   @Override
   public Object hold(String name, long waitMillis) throws InterruptedException {
     return client.lock(name, options).acquireWithin(Duration.ofMillis(waitMillis));
+  }
+
+  /** Takes so many locks and gives them back, many at a time. Blocks. */
+  public void passAll(String prefix, int count) throws InterruptedException {
+    Semaphore width = new Semaphore(WIDTH);
+    AtomicReference<Throwable> failed = new AtomicReference<>();
+    for (int i = 0; i < count; i++) {
+      width.acquire();
+      var unused =
+          client
+              .lock(prefix + i, options)
+              .acquireAsync()
+              .thenAccept(Lease::close)
+              .whenComplete(
+                  (done, failure) -> {
+                    width.release();
+                    if (failure != null) {
+                      failed.set(failure);
+                    }
+                  });
+    }
+    width.acquire(WIDTH);
+    if (failed.get() != null) {
+      throw new IllegalStateException("A lock could not be taken.", failed.get());
+    }
   }
 
   /** A view that a thread can enter again while it holds the lock. */

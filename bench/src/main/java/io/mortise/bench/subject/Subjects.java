@@ -2,6 +2,7 @@ package io.mortise.bench.subject;
 
 import static io.mortise.bench.subject.Subjects.SubjectTrait.ACROSS;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.CROWDS;
+import static io.mortise.bench.subject.Subjects.SubjectTrait.IDLES;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.KEEPS;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.OWN;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.PAIRS;
@@ -39,6 +40,8 @@ public enum Subjects {
   MORTISE_REDIS_ASYNC(
       StoreKind.REDIS, ours(StoreKind.REDIS, MortiseLocks.ASYNC), OWN, PAIRS, WAITS, ACROSS),
   MORTISE_REDIS_FAIR(StoreKind.REDIS, ours(StoreKind.REDIS, MortiseLocks.FAIR), OWN, WAITS, ACROSS),
+  MORTISE_REDIS_STICKY(
+      StoreKind.REDIS, ours(StoreKind.REDIS, MortiseLocks.STICKY), OWN, PAIRS, ACROSS, IDLES),
   MORTISE_LETTUCE(
       StoreKind.REDIS, storeUrls -> lettuce(storeUrls, LockOptions.DEFAULTS), OWN, PAIRS, ACROSS),
   MORTISE_LETTUCE_ASYNC(
@@ -52,6 +55,8 @@ public enum Subjects {
 
   MORTISE_SQLITE(
       StoreKind.SQLITE, ours(StoreKind.SQLITE, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
+  MORTISE_SQLITE_STICKY(
+      StoreKind.SQLITE, ours(StoreKind.SQLITE, MortiseLocks.STICKY), OWN, PAIRS, ACROSS, IDLES),
   SQLITE_STATEMENTS(
       StoreKind.SQLITE, storeUrls -> new InsertedRowLock(storeUrls, StoreKind.SQLITE), PAIRS),
 
@@ -66,6 +71,13 @@ public enum Subjects {
       StoreKind.POSTGRESQL, ours(StoreKind.POSTGRESQL, MortiseLocks.ASYNC), OWN, PAIRS),
   MORTISE_POSTGRESQL_FAIR(
       StoreKind.POSTGRESQL, ours(StoreKind.POSTGRESQL, MortiseLocks.FAIR), OWN, WAITS),
+  MORTISE_POSTGRESQL_STICKY(
+      StoreKind.POSTGRESQL,
+      ours(StoreKind.POSTGRESQL, MortiseLocks.STICKY),
+      OWN,
+      PAIRS,
+      ACROSS,
+      IDLES),
   POSTGRESQL_ROWS(
       StoreKind.POSTGRESQL,
       storeUrls -> new InsertedRowLock(storeUrls, StoreKind.POSTGRESQL),
@@ -157,6 +169,13 @@ public enum Subjects {
       WAITS,
       ACROSS,
       CROWDS),
+  MORTISE_ZOOKEEPER_STICKY(
+      StoreKind.ZOOKEEPER,
+      ours(StoreKind.ZOOKEEPER, MortiseLocks.STICKY),
+      OWN,
+      PAIRS,
+      ACROSS,
+      IDLES),
   MORTISE_CURATOR(
       StoreKind.ZOOKEEPER,
       storeUrls ->
@@ -191,6 +210,8 @@ public enum Subjects {
     ACROSS,
     /** Keeps a held lock alive by itself. */
     KEEPS,
+    /** Its locks stay with their process when they are given back. */
+    IDLES,
     /** Can have thousands of waiters, each of which stands in the store's own queue. */
     CROWDS
   }

@@ -1,5 +1,6 @@
 package io.mortise.cli.help;
 
+import io.mortise.spi.NameSuggestion;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Map;
@@ -36,29 +37,8 @@ public final class CommandGuess {
     return other != null
         ? Optional.of(other)
         : commands.stream()
-            .filter(command -> command.startsWith(word) || edits(word, command) <= most(command))
-            .min(Comparator.comparingInt(command -> edits(word, command)));
-  }
-
-  private static int most(String command) {
-    return command.length() < 4 ? 1 : 2;
-  }
-
-  /** Levenshtein's distance: letters inserted, left out or replaced. */
-  private static int edits(String one, String other) {
-    int[] row = new int[other.length() + 1];
-    for (int k = 0; k < row.length; k++) {
-      row[k] = k;
-    }
-    for (int i = 1; i <= one.length(); i++) {
-      int diagonal = row[0];
-      row[0] = i;
-      for (int k = 1; k < row.length; k++) {
-        int replaced = diagonal + (one.charAt(i - 1) == other.charAt(k - 1) ? 0 : 1);
-        diagonal = row[k];
-        row[k] = Math.min(replaced, Math.min(row[k], row[k - 1]) + 1);
-      }
-    }
-    return row[other.length()];
+            .filter(command -> command.startsWith(word))
+            .min(Comparator.comparingInt(String::length))
+            .or(() -> NameSuggestion.nearest(word, commands));
   }
 }

@@ -49,7 +49,7 @@ public final class LockListing {
     return List.of(
         name,
         who + (more == 0 ? "" : " +" + more),
-        first.share().toString(),
+        mode(first),
         age(first),
         waiting,
         first.token() == 0 ? "-" : Long.toString(first.token()),
@@ -98,7 +98,7 @@ public final class LockListing {
     return List.of(
         place,
         LockFormatter.client(party),
-        party.share() + (party.sticky() ? ", sticky" : ""),
+        mode(party),
         age(party),
         since(party, now),
         party.atMostLeft() == null
@@ -106,6 +106,11 @@ public final class LockListing {
             : session + ", at most " + DurationText.format(party.atMostLeft()),
         attempt(party),
         OutputSanitizer.text(party.label()));
+  }
+
+  /** A sticky lock may be idle: its process gives it up as soon as another wants it. */
+  private static String mode(LockParticipant party) {
+    return party.share() + (party.sticky() ? ", sticky" : "");
   }
 
   private static List<String> tokens(LockInfo lock) {

@@ -104,7 +104,8 @@ class WaitGraphTest {
         Duration.ofSeconds(1),
         Duration.ofSeconds(9),
         null,
-        false);
+        false,
+        null);
   }
 
   private static String session(int number) {

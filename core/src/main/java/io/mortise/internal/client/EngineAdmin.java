@@ -22,6 +22,7 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.StoreProfile;
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
@@ -46,16 +47,24 @@ final class EngineAdmin implements LockAdmin {
 
   private final LockStore store;
   private final StoreCall call;
+  private final IdleGrants idleGrants;
 
-  EngineAdmin(LockStore store, Runnable refuseIfClosed) {
+  /** What only the client's own process knows. */
+  interface IdleGrants {
+    /** For how long the client keeps this grant idle; null if it does not. */
+    @Nullable Duration idleLeft(LockName name, AttemptId attempt);
+  }
+
+  EngineAdmin(LockStore store, Runnable refuseIfClosed, IdleGrants idleGrants) {
     this.store = store;
     this.call = new StoreCall(store, refuseIfClosed);
+    this.idleGrants = idleGrants;
   }
 
   @Override
   public Optional<LockInfo> find(String name) {
     LockQuery query = LockQuery.of(LockName.of(name));
-    return call.ask(() -> store.inspect(query)).locks().stream().findFirst().map(EngineAdmin::info);
+    return call.ask(() -> store.inspect(query)).locks().stream().findFirst().map(this::info);
   }
 
   @Override
@@ -74,7 +83,7 @@ final class EngineAdmin implements LockAdmin {
 
   private LockPage page(LockQuery query) {
     var page = call.ask(() -> store.inspect(query));
-    return new LockPage(page.locks().stream().map(EngineAdmin::info).toList(), page.next());
+    return new LockPage(page.locks().stream().map(this::info).toList(), page.next());
   }
 
   @Override
@@ -135,7 +144,7 @@ final class EngineAdmin implements LockAdmin {
     return "LockAdmin[" + store.profile().display() + "]";
   }
 
-  private static LockInfo info(LockView lock) {
+  private LockInfo info(LockView lock) {
     return new LockInfo(
         lock.name().value(),
         lock.permits(),
@@ -145,8 +154,9 @@ final class EngineAdmin implements LockAdmin {
         lock.waiters().stream().map(participant -> party(lock, participant)).toList());
   }
 
-  private static LockParticipant party(LockView lock, LockView.Participant participant) {
+  private LockParticipant party(LockView lock, LockView.Participant participant) {
     ClientLabel client = participant.client();
+    boolean sticky = participant.attempt().isSticky();
     return new LockParticipant(
         participant.attempt().encoded(),
         client == null ? null : client.info(),
@@ -156,7 +166,8 @@ final class EngineAdmin implements LockAdmin {
         participant.since(),
         participant.sessionLeft(),
         participant.atMostLeft(),
-        participant.attempt().isSticky());
+        sticky,
+        sticky ? idleGrants.idleLeft(lock.name(), participant.attempt()) : null);
   }
 
   /** The numbers are a store's, which nobody has checked. */

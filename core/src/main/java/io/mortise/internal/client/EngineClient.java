@@ -19,12 +19,15 @@ import io.mortise.internal.engine.EngineEvents;
 import io.mortise.internal.engine.LeaseLeakDetector;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.IdleLimit;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.partition.PartitionedStore;
 import io.mortise.spi.time.DurationText;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -35,7 +38,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -64,7 +66,7 @@ public final class EngineClient implements LockClient {
   private final LeaseLeakDetector leaks = new LeaseLeakDetector();
   private final SweepScheduler sweepScheduler;
   private final EngineEvents events;
-  private final AtomicInteger idleRoom;
+  private final IdleLimit idleLimit;
   private final Runnable afterClose;
 
   /** Held while an engine is made, and while the client begins to close. */
@@ -113,7 +115,7 @@ public final class EngineClient implements LockClient {
     this.engines =
         new AtomicReferenceArray<>(
             store instanceof PartitionedStore parts ? parts.partitions() : 1);
-    this.idleRoom = new AtomicInteger(maxIdleLocks);
+    this.idleLimit = new IdleLimit(maxIdleLocks);
     this.events = new EngineEvents(env, engines.length(), listeners);
     this.sweepScheduler = new SweepScheduler(engines.length(), this::part, env);
     this.afterClose = afterClose;
@@ -171,7 +173,7 @@ public final class EngineClient implements LockClient {
       Engine engine = engines.get(part);
       if (engine == null) {
         refuseIfClosed();
-        engine = new Engine(part(part), env, engines.length(), events, idleRoom);
+        engine = new Engine(part(part), env, engines.length(), events, idleLimit);
         engines.set(part, engine);
         sweepScheduler.start();
       }
@@ -326,7 +328,13 @@ public final class EngineClient implements LockClient {
 
   @Override
   public LockAdmin admin() {
-    return new EngineAdmin(store, this::refuseIfClosed);
+    return new EngineAdmin(store, this::refuseIfClosed, this::idleLeft);
+  }
+
+  private @Nullable Duration idleLeft(LockName name, AttemptId attempt) {
+    Engine engine =
+        engines.get(store instanceof PartitionedStore parts ? parts.partitionOf(name) : 0);
+    return engine == null ? null : engine.idleLeft(name, attempt);
   }
 
   @Override

@@ -16,6 +16,7 @@ import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -155,6 +156,35 @@ final class ClaimTransitions {
     claim.stopTimer();
     claim.phase(ClaimPhase.DONE);
     stripe.remove(claim);
+  }
+
+  /**
+   * The client is being closed: ends all that is held or waited for.
+   *
+   * @param open hears of each lock whose lease was open
+   */
+  void abandonAll(Stripe stripe, Consumer<String> open) {
+    for (Claim claim : Engine.claimsOf(stripe, null)) {
+      if (claim.holder != null && claim.holder.isOpen()) {
+        open.accept(claim.name.value());
+        engine.lossProtocol.loseClosed(stripe, claim);
+      }
+      LiveSession session = claim.session;
+      if (session != null
+          && (claim.phase() == ClaimPhase.HELD || claim.phase() == ClaimPhase.ASKED)
+          && engine.isLive(session)) {
+        end(stripe, claim, StickyProtocol.isIdle(claim));
+      }
+      if (claim.head() == null) {
+        discard(stripe, claim);
+      } else {
+        fail(
+            stripe,
+            claim,
+            new LockException(
+                "The wait for lock '" + claim.name + "' ended: its client was closed."));
+      }
+    }
   }
 
   /** Ends all waits of a claim that does not hold. */

@@ -8,6 +8,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.FailureText;
+import io.mortise.internal.runtime.IdleLimit;
 import io.mortise.internal.runtime.VirtualThreads;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.SessionRenewer;
@@ -23,7 +24,6 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -83,17 +83,17 @@ public final class Engine {
 
   /** An engine on a store; opens nothing until somebody asks for a lock. */
   Engine(LockStore store, EngineEnv env) {
-    this(store, env, 1, new EngineEvents(env, 1, List.of()), new AtomicInteger(1_000));
+    this(store, env, 1, new EngineEvents(env, 1, List.of()), new IdleLimit(1_000));
   }
 
   /**
    * An engine on one of so many parts of a store, which share their names and so need fewer stripes
    * each.
    *
-   * @param idleRoom how many more grants the client may keep idle
+   * @param idleLimit how many grants the client may keep idle
    */
   public Engine(
-      LockStore store, EngineEnv env, int parts, EngineEvents events, AtomicInteger idleRoom) {
+      LockStore store, EngineEnv env, int parts, EngineEvents events, IdleLimit idleLimit) {
     this.store = store;
     this.events = events;
     this.env = env;
@@ -105,7 +105,7 @@ public final class Engine {
     this.releaseProtocol = new ReleaseProtocol(this);
     this.adjustProtocol = new AdjustProtocol(this);
     this.lossProtocol = new LossProtocol(this);
-    this.stickyProtocol = new StickyProtocol(this, idleRoom);
+    this.stickyProtocol = new StickyProtocol(this, idleLimit);
     this.queueLimit = new QueueLimit(this);
     this.leaseRevalidator = new LeaseRevalidator(this);
     this.sessionRenewer =
@@ -144,7 +144,7 @@ public final class Engine {
       if (waiter.endless) {
         refuseSelfWait(stripe, waiter);
       }
-      if (!waiter.admitted && queueLimit.refuses(stripe, waiter)) {
+      if (!waiter.admitted && queueLimit.refuseIfFull(stripe, waiter)) {
         return;
       }
       boolean common = waiter.mode.equals(Mode.EXCLUSIVE) && !waiter.options.terms().isTimed();
@@ -285,6 +285,22 @@ public final class Engine {
     }
   }
 
+  /** Looks whether the host slept: then the session's leases end earlier. */
+  void noteSuspension(LiveSession session) {
+    sessionRenewer.noteSuspension(session);
+  }
+
+  /** For how long an attempt's grant is kept idle from now on; null if it is not idle. */
+  public @Nullable Duration idleLeft(LockName name, AttemptId attempt) {
+    Stripe stripe = stripe(name);
+    stripe.lock();
+    try {
+      return stickyProtocol.idleLeft(stripe, name, attempt);
+    } finally {
+      stripe.unlock();
+    }
+  }
+
   boolean isLive(LiveSession session) {
     return !session.hasEnded();
   }
@@ -421,39 +437,14 @@ public final class Engine {
   public List<String> abandonAll() {
     closed = true;
     List<String> open = new ArrayList<>();
-    stripes.forEach(
-        stripe -> {
-          for (Claim claim : claimsOf(stripe, null)) {
-            if (claim.holder != null && claim.holder.isOpen()) {
-              open.add(claim.name.value());
-              lossProtocol.loseClosed(stripe, claim);
-            }
-            abandon(stripe, claim);
-          }
-        });
+    stripes.forEach(stripe -> transitions.abandonAll(stripe, open::add));
     return open;
   }
 
-  private void abandon(Stripe stripe, Claim claim) {
-    LiveSession session = claim.session;
-    if (session != null
-        && (claim.phase() == ClaimPhase.HELD || claim.phase() == ClaimPhase.ASKED)
-        && isLive(session)) {
-      transitions.end(stripe, claim, StickyProtocol.isIdle(claim));
-    }
-    transitions.fail(
-        stripe,
-        claim,
-        new LockException("The wait for lock '" + claim.name + "' ended: its client was closed."));
-  }
-
-  /** Whether the store still has to confirm an end. */
+  /** Whether the store still has to confirm an end. Looks no further than the first. */
   public boolean isEnding() {
-    return stripes.sum(Engine::unconfirmed) > 0;
-  }
-
-  private static int unconfirmed(Stripe stripe) {
-    return (int) stripe.endings.values().stream().filter(end -> end.how() == null).count();
+    return stripes.any(
+        stripe -> stripe.endings.values().stream().anyMatch(end -> end.how() == null));
   }
 
   /** Ends the session, which may be last. */

@@ -105,7 +105,7 @@ final class IdleClaims {
   }
 
   /** The hold was called back, and did not come. */
-  void isBusy(LockName name, AttemptId holder) {
+  void rememberBusy(LockName name, AttemptId holder) {
     if (busy == null) {
       busy = new Remembered<>();
     }

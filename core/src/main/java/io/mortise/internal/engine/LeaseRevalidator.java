@@ -40,6 +40,7 @@ final class LeaseRevalidator {
   /** The store may have forgotten all that it answered to this session. No lock is held. */
   void all(LiveSession session) {
     int held = engine.stripes.sum(stripe -> allOf(stripe, session));
+    engine.stickyProtocol.endForgotten();
     engine.events.sessions().inDoubt(session, held);
   }
 
@@ -60,7 +61,10 @@ final class LeaseRevalidator {
 
   private void begin(Stripe stripe, Claim claim, LiveSession session) {
     LeaseImpl lease = claim.holder;
-    if (lease == null) {
+    if (StickyProtocol.isIdle(claim)) {
+      engine.stickyProtocol.forgotten(claim);
+      return;
+    } else if (lease == null) {
       // On its way from one thread to the next: nobody relies on it yet.
       claim.clearHandoffState();
       engine.transitions.release(stripe, claim);

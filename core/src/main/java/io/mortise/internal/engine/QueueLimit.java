@@ -23,7 +23,7 @@ final class QueueLimit {
   }
 
   /** A wait begins: whether it is refused without asking the store. */
-  boolean refuses(Stripe stripe, Waiter waiter) {
+  boolean refuseIfFull(Stripe stripe, Waiter waiter) {
     if (!engine.acquireProtocol.canQueue()) {
       waiter.fail(
           new UnsupportedByStoreException(

@@ -1,17 +1,22 @@
 package io.mortise.internal.engine;
 
+import io.mortise.LockName;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.IdleClaims.StickyClaim;
 import io.mortise.internal.engine.Waiter.WaiterState;
 import io.mortise.internal.event.LeaseTrace;
+import io.mortise.internal.runtime.IdleLimit;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Reply;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps grants that nobody of this process uses, so that the next acquire needs no I/O, and calls
@@ -31,18 +36,26 @@ import org.jspecify.annotations.Nullable;
  * ends, when this process asks for the same lock in another mode, and when there are more than the
  * client's limit: the one that was used longest ago first. While pushes may be missed, no idle
  * grant is taken, and none is given back: that would be a request for each, to a store that does
- * not answer. The renewal that follows a reconnect brings the notes.
+ * not answer. The renewal that follows a reconnect brings the notes. When the store may have
+ * forgotten its grants, idle ones are over: they are given back together, behind the questions
+ * about open leases. A session that pushes never reach keeps nothing idle.
+ *
+ * <p><b>A host that slept.</b> Its clock stood still, and until the next renewal a session that is
+ * over looks valid. So a grant that was idle for a while is taken only after a look at the clock
+ * that counts the sleep.
  *
  * <p><b>When it does not pay.</b> A grant that is called back before it was taken again {@value
- * #WORTH} times has cost a contender a detour for little. Its name is not sticky for 2 s.
+ * #MIN_RETAKES} times has cost a contender a detour for little. Its name is not sticky for 2 s.
  *
  * <p><b>A try</b> that meets a marked holder would find a free lock busy. So it queues, which hands
  * the lock over in one step, and gives up after five round trips, at least 10 ms and at most 250
  * ms. A holder that did not come in time is in use: later tries are told so at once for as long as
  * its attempt lives.
  */
-final class StickyProtocol {
-  private static final int WORTH = 4;
+final class StickyProtocol implements IdleLimit.IdleOwner {
+  private static final Logger log = LoggerFactory.getLogger(StickyProtocol.class);
+
+  private static final int MIN_RETAKES = 4;
   private static final long PAUSE_NANOS = 2_000_000_000;
   private static final long LEAST_CALL_NANOS = 10_000_000;
   private static final long MOST_CALL_NANOS = 250_000_000;
@@ -50,22 +63,31 @@ final class StickyProtocol {
   /** Between two looks for what is over: at least so long, and ten times as long as one took. */
   private static final long CHECK_NANOS = 20_000_000;
 
+  /**
+   * A grant that was idle for so long is taken only after a look whether the host slept. The look
+   * costs some microseconds, which a lock that is taken again and again does not pay.
+   */
+  private static final long LOOK_NANOS = 20_000_000;
+
   private static final long NEVER = Long.MAX_VALUE;
 
   private final Engine engine;
   private final boolean canCallBack;
 
-  /** How many more grants may be idle; shared by all parts of the store. */
-  private final AtomicInteger room;
+  /** Shared by all parts of the store. */
+  private final IdleLimit idleLimit;
+
+  private final AtomicBoolean saidUnreached = new AtomicBoolean();
 
   /** When is looked for what is over. */
   private final AtomicLong nextCheck = new AtomicLong(NEVER);
 
-  StickyProtocol(Engine engine, AtomicInteger room) {
+  StickyProtocol(Engine engine, IdleLimit idleLimit) {
     this.engine = engine;
     this.canCallBack =
         engine.acquireProtocol.canQueue() && engine.store.profile().can(Capability.CALL_BACK);
-    this.room = room;
+    this.idleLimit = idleLimit;
+    idleLimit.add(this);
   }
 
   static boolean isIdle(@Nullable Claim claim) {
@@ -83,9 +105,21 @@ final class StickyProtocol {
     }
     sticky.retakes = 0;
     boolean pays =
-        session.isCallable() && !stripe.idleClaims.isPaused(claim.name, engine.env.now());
+        isCallable(stripe, session) && !stripe.idleClaims.isPaused(claim.name, engine.env.now());
     // A store that cannot call back refuses the mark by name.
     return claim.joinable && (pays || !canCallBack) ? AttemptId.stickyNumber(number) : number;
+  }
+
+  private boolean isCallable(Stripe stripe, LiveSession session) {
+    if (canCallBack && !session.receivesPushes() && saidUnreached.compareAndSet(false, true)) {
+      stripe.afterUnlock(
+          () ->
+              log.warn(
+                  "Sticky locks are given back at once: nothing that store {} pushes reaches this"
+                      + " process, so that no other could call an idle lock back.",
+                  engine.storeName()));
+    }
+    return session.isCallable();
   }
 
   /** A waiter has taken the claim's hold. */
@@ -121,8 +155,8 @@ final class StickyProtocol {
     }
     claim.trim();
     stripe.idleClaims.add(sticky, engine.env.now());
-    if (room.decrementAndGet() < 0) {
-      stripe.afterUnlock(this::trim);
+    if (idleLimit.begins()) {
+      stripe.afterUnlock(idleLimit::trim);
     }
     checkAt(sticky.idleUntil());
     return true;
@@ -142,6 +176,21 @@ final class StickyProtocol {
 
   private static boolean isUsable(LiveSession session) {
     return session.isCallable() && !session.isOver() && !session.hasEnded();
+  }
+
+  /**
+   * The store may have forgotten the claim's grant. It is not taken any more; {@link #endForgotten}
+   * gives it back.
+   */
+  void forgotten(Claim claim) {
+    if (claim instanceof StickyClaim sticky) {
+      sticky.keepNanos = 0;
+    }
+  }
+
+  /** With no lock held: gives back what {@link #forgotten} has found. */
+  void endForgotten() {
+    checkAt(engine.env.now());
   }
 
   /**
@@ -172,7 +221,23 @@ final class StickyProtocol {
 
   private boolean mayTake(StickyClaim claim) {
     LiveSession session = claim.session;
-    return session != null && isUsable(session) && claim.idleUntil() - engine.env.now() > 0;
+    long now = engine.env.now();
+    if (session == null || claim.idleUntil() - now <= 0) {
+      return false;
+    } else if (!engine.env.rules().takesIdleOfValidSession()) {
+      return true;
+    }
+    if (now - claim.idleSince() >= LOOK_NANOS) {
+      engine.noteSuspension(session);
+    }
+    return isUsable(session);
+  }
+
+  /** For how long the attempt's grant is kept idle from now on; null if it is not idle. */
+  @Nullable Duration idleLeft(Stripe stripe, LockName name, AttemptId attempt) {
+    return stripe.find(name, attempt) instanceof StickyClaim claim && claim.isIdle()
+        ? Duration.ofNanos(Math.max(0, claim.idleUntil() - engine.env.now()))
+        : null;
   }
 
   /** Another process wants the claim's hold. */
@@ -189,7 +254,7 @@ final class StickyProtocol {
     if (claim instanceof StickyClaim sticky
         && claim.wanted
         && sticky.isMarked()
-        && sticky.retakes < WORTH) {
+        && sticky.retakes < MIN_RETAKES) {
       stripe.idleClaims.pause(claim.name, engine.env.now() + PAUSE_NANOS);
     }
   }
@@ -198,28 +263,33 @@ final class StickyProtocol {
   void unlink(Stripe stripe, Claim claim) {
     if (claim instanceof StickyClaim sticky && sticky.isIdle()) {
       stripe.idleClaims.remove(sticky);
-      room.incrementAndGet();
+      idleLimit.ends();
     }
   }
 
   // ---- Idle grants that are too many or too old ----
 
-  /** With no lock held: ends the oldest while there are too many. */
-  private void trim() {
-    while (room.get() < 0) {
-      Stripe stripe = engine.stripes.withOldestIdle();
-      if (stripe == null) {
-        return;
+  @Override
+  public OptionalLong oldestSince() {
+    Stripe stripe = engine.stripes.withOldestIdle();
+    return stripe == null ? OptionalLong.empty() : OptionalLong.of(stripe.idleClaims.oldestSince());
+  }
+
+  @Override
+  public void endOldest(long since) {
+    Stripe stripe = engine.stripes.withOldestIdle();
+    if (stripe == null) {
+      return;
+    }
+    stripe.lock();
+    try {
+      StickyClaim oldest = stripe.idleClaims.oldest();
+      // Else it was taken meanwhile, and another is the oldest.
+      if (oldest != null && oldest.idleSince() - since <= 0) {
+        engine.transitions.release(stripe, oldest, true);
       }
-      stripe.lock();
-      try {
-        StickyClaim oldest = stripe.idleClaims.oldest();
-        if (oldest != null) {
-          engine.transitions.release(stripe, oldest, true);
-        }
-      } finally {
-        stripe.unlock();
-      }
+    } finally {
+      stripe.unlock();
     }
   }
 
@@ -255,7 +325,7 @@ final class StickyProtocol {
     while (claim != null) {
       StickyClaim newer = claim.newer;
       long left = claim.idleUntil() - now;
-      if (left > 0 || claim.session == null || !claim.session.isCallable()) {
+      if (left > 0 || claim.session == null || claim.session.isUnconfirmed()) {
         next = Math.min(next, Math.max(0, left));
       } else {
         engine.transitions.release(stripe, claim, true);
@@ -298,7 +368,7 @@ final class StickyProtocol {
                 if (claim.isAttempt(attempt)
                     && claim.phase() == ClaimPhase.ASKED
                     && claim.calledBack() != null) {
-                  stripe.idleClaims.isBusy(claim.name, holder.attempt());
+                  stripe.idleClaims.rememberBusy(claim.name, holder.attempt());
                   endTry(stripe, claim);
                 }
               } finally {

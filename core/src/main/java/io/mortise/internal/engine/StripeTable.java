@@ -2,6 +2,7 @@ package io.mortise.internal.engine;
 
 import io.mortise.LockName;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +57,21 @@ final class StripeTable {
         stripe.unlock();
       }
     }
+  }
+
+  /** Whether this is true of a stripe, under its lock. */
+  boolean any(Predicate<Stripe> what) {
+    for (Stripe stripe : stripes) {
+      stripe.lock();
+      try {
+        if (what.test(stripe)) {
+          return true;
+        }
+      } finally {
+        stripe.unlock();
+      }
+    }
+    return false;
   }
 
   /** The sum of what this returns for each stripe, under its lock. */

@@ -55,6 +55,11 @@ public abstract class ForwardingSession implements StoreSession {
   }
 
   @Override
+  public boolean receivesPushes() {
+    return session.receivesPushes();
+  }
+
+  @Override
   public CompletionStage<Void> close() {
     return session.close();
   }

@@ -125,6 +125,11 @@ public class EngineRules {
     return true;
   }
 
+  /** Whether an idle grant is taken only while its session is valid and its notes arrive. */
+  public boolean takesIdleOfValidSession() {
+    return true;
+  }
+
   /** Whether a grant that arrives after the session's deadline is thrown away. */
   public boolean checksGrant() {
     return true;

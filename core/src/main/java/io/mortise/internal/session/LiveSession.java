@@ -70,6 +70,9 @@ public final class LiveSession implements Validity {
   private volatile long confirmedAt;
   private volatile long missedAt;
 
+  /** What the store said last. */
+  private volatile boolean receivesPushes = true;
+
   /** It was lost because its time was over, not because the store said so. */
   private volatile boolean overdue;
 
@@ -229,9 +232,25 @@ public final class LiveSession implements Validity {
     return attempts.incrementAndGet();
   }
 
-  /** Whether a renewal was confirmed that was sent after the last sign that pushes are missed. */
+  /**
+   * Whether the store's pushes arrive: they can, and a renewal was confirmed that was sent after
+   * the last sign that they are missed.
+   */
   public boolean isCallable() {
-    return confirmedAt - missedAt > 0;
+    return receivesPushes && !isUnconfirmed();
+  }
+
+  /** Whether no renewal was confirmed yet that was sent after the last sign of missed pushes. */
+  public boolean isUnconfirmed() {
+    return confirmedAt - missedAt <= 0;
+  }
+
+  /** Whether the store's pushes may reach this process, as far as is known. */
+  public boolean receivesPushes() {
+    if (receivesPushes && !store.receivesPushes()) {
+      receivesPushes = false;
+    }
+    return receivesPushes;
   }
 
   /** Pushes may be missed from now on. */
@@ -241,6 +260,7 @@ public final class LiveSession implements Validity {
 
   /** A renewal was confirmed that was sent then. */
   void confirmed(long sentAt) {
+    receivesPushes = store.receivesPushes();
     if (sentAt - confirmedAt >= 0) {
       confirmedAt = sentAt + 1;
     }

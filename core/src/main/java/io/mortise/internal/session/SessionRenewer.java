@@ -124,6 +124,16 @@ public final class SessionRenewer {
     }
   }
 
+  /** Looks at the clock that counts how long the host slept, and ends leases earlier by that. */
+  public void noteSuspension(LiveSession session) {
+    guard.lock();
+    try {
+      clocks.noteSuspension(session, () -> watchDeadline(session));
+    } finally {
+      guard.unlock();
+    }
+  }
+
   /** The store has put an attempt of the session into its queue, or left it there. */
   public void waits(LiveSession session) {
     shortTtlTimer.waits(session);

@@ -47,7 +47,6 @@ public final class FencingServerInterceptor implements ServerInterceptor {
       Metadata.Key.of("fencing-refused", Metadata.ASCII_STRING_MARSHALLER);
 
   private static final Context.Key<FencingToken> CURRENT = Context.key("fencing-token");
-  private static final int DEEPEST_CAUSE = 20;
 
   private final boolean required;
 
@@ -113,18 +112,6 @@ public final class FencingServerInterceptor implements ServerInterceptor {
     return new ServerCall.Listener<>() {};
   }
 
-  private static @Nullable StaleTokenException refusalOf(
-      FencingToken token, @Nullable Throwable failure) {
-    Throwable at = failure;
-    for (int depth = 0; at != null && depth < DEEPEST_CAUSE; depth++) {
-      if (at instanceof StaleTokenException stale) {
-        return stale.refused().equals(token) ? stale : null;
-      }
-      at = at.getCause();
-    }
-    return null;
-  }
-
   /** A call whose end tells of the refusal that it is due to. */
   private static final class Answering<Q, A>
       extends ForwardingServerCall.SimpleForwardingServerCall<Q, A> {
@@ -140,7 +127,7 @@ public final class FencingServerInterceptor implements ServerInterceptor {
 
     /** Ends the call if this is a refusal of its token, and the service has not ended it itself. */
     void closeFor(RuntimeException failure) {
-      if (closed || refusalOf(token, failure) == null) {
+      if (closed || FencingHeader.refusal(token, failure).isEmpty()) {
         throw failure;
       }
       close(Status.UNKNOWN.withCause(failure), new Metadata());
@@ -149,7 +136,8 @@ public final class FencingServerInterceptor implements ServerInterceptor {
     @Override
     public void close(Status status, Metadata trailers) {
       closed = true;
-      StaleTokenException stale = refusalOf(token, status.getCause());
+      StaleTokenException stale =
+          FencingHeader.refusal(token, status.getCause()).orElse(null);
       if (stale == null) {
         super.close(status, trailers);
         return;

@@ -70,7 +70,7 @@ final class PostgresListener implements NotificationListener {
   private String expected = "";
   private long sentAt;
   private boolean sent;
-  private boolean gaveUp;
+  private volatile boolean gaveUp;
   private long lastWanted;
   private long lastHeard;
 
@@ -96,6 +96,11 @@ final class PostgresListener implements NotificationListener {
   @Override
   public boolean isListening() {
     return isListening;
+  }
+
+  @Override
+  public boolean isCutOff() {
+    return gaveUp;
   }
 
   @Override

@@ -13,6 +13,9 @@ public interface NotificationListener extends AutoCloseable {
   /** Whether notifications are received now, so that polling may be slow. */
   boolean isListening();
 
+  /** Whether it is known that none will ever be received: a pooler is in the way. */
+  boolean isCutOff();
+
   @Override
   void close();
 

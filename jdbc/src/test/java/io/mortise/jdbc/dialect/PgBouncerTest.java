@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockOptions;
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.PostgresServers;
 import io.mortise.testkit.server.PgBouncer;
@@ -67,6 +68,22 @@ class PgBouncerTest {
       assertThat(inside[0]).isEqualTo(8 * 20);
     } finally {
       clients.forEach(LockClient::close);
+    }
+  }
+
+  @Test
+  void givenTransactionMode_whenALockIsSticky_thenItIsGivenBackAtOnce_andAFirstTryHasIt()
+      throws Exception {
+    try (LockClient client = LockClient.connect(pooler.url() + "&pooler=true");
+        LockClient other = LockClient.connect(pooler.url() + "&pooler=true")) {
+      client
+          .lock("sticky")
+          .with(LockOptions.DEFAULTS.withSticky(LockOptions.LONGEST_STICKY))
+          .acquire()
+          .close();
+      try (Lease lease = other.lock("sticky").tryAcquire().orElseThrow()) {
+        lease.ensureValid();
+      }
     }
   }
 

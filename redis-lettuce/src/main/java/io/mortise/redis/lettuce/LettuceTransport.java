@@ -64,6 +64,9 @@ final class LettuceTransport implements RedisTransport {
   /** Channels whose subscription the server has confirmed on the connection in use. */
   private final Set<String> confirmed = ConcurrentHashMap.newKeySet();
 
+  /** Channels whose subscription the server's user may not have. */
+  private final Set<String> denied = ConcurrentHashMap.newKeySet();
+
   private final Resubscriber resubscriber = new Resubscriber(this, this::subscribeAgain);
 
   private volatile boolean closed;
@@ -92,6 +95,7 @@ final class LettuceTransport implements RedisTransport {
           @Override
           public void subscribed(String inbox, long count) {
             confirmed.add(inbox);
+            denied.remove(inbox);
           }
 
           @Override
@@ -276,6 +280,9 @@ final class LettuceTransport implements RedisTransport {
                     if (failure != null && isOpen()) {
                       log.debug("Redis refuses a subscription; it is asked again.", failure);
                       boolean forbidden = String.valueOf(failure.getMessage()).contains("NOPERM");
+                      if (forbidden) {
+                        denied.add(inbox);
+                      }
                       resubscriber.after(forbidden ? Resubscriber.MUCH_LATER : Resubscriber.LATER);
                     }
                   });
@@ -297,7 +304,13 @@ final class LettuceTransport implements RedisTransport {
   }
 
   @Override
+  public boolean isDenied(String inbox) {
+    return denied.contains(inbox);
+  }
+
+  @Override
   public void unsubscribe(String inbox) {
+    denied.remove(inbox);
     if (listeners.remove(inbox) != null && !closed) {
       var unused = commands.unsubscribe(inbox);
     }

@@ -194,6 +194,12 @@ public final class SlotTransport implements RedisTransport {
     }
   }
 
+  @Override
+  public boolean isDenied(String channel) {
+    DirectTransport there = listening;
+    return there != null && there.isDenied(channel);
+  }
+
   /** Also false while the slot's new server is not listened to yet. */
   @Override
   public boolean isSubscribed(String channel) {

@@ -364,6 +364,12 @@ final class ShardStore implements LockStore {
     }
 
     @Override
+    public boolean receivesPushes() {
+      StoreSession session = opened;
+      return session == null || session.receivesPushes();
+    }
+
+    @Override
     public CompletionStage<Void> close() {
       StoreSession session = opened;
       return session == null ? CompletableFuture.completedFuture(null) : session.close();

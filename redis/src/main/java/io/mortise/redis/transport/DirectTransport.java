@@ -252,6 +252,11 @@ public final class DirectTransport implements RedisTransport {
   }
 
   @Override
+  public boolean isDenied(String channel) {
+    return subscriptions.isDenied(channel);
+  }
+
+  @Override
   public boolean isSubscribed(String channel) {
     return subscriptions.isConfirmed(channel);
   }
@@ -274,10 +279,7 @@ public final class DirectTransport implements RedisTransport {
     writing.lock();
     try {
       if (current != null) {
-        subscriptions
-            .again()
-            .forEach(
-                subscribeCommand -> send(subscribeCommand.command(), subscribeCommand.words()));
+        subscriptions.again().forEach(again -> send(again.command(), again.words()));
       }
     } finally {
       writing.unlock();

@@ -112,6 +112,12 @@ public interface RedisTransport extends AutoCloseable {
    */
   boolean isSubscribed(String channel);
 
+  /**
+   * Whether the server has refused to subscribe to the channel, and would again: the user may not.
+   * False as long as that is not known. Does not block; thread-safe.
+   */
+  boolean isDenied(String channel);
+
   /** Ends a subscription. */
   void unsubscribe(String channel);
 

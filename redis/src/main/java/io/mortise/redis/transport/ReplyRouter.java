@@ -86,16 +86,18 @@ final class ReplyRouter {
   }
 
   private void refused(RespConnection respConnection, String channel, ErrorReplyException error) {
-    subscriptions.refused(channel);
-    if (error.is("MOVED") || error.is("ASK") || error.is("TRYAGAIN")) {
-      resubscriber.after(Resubscriber.SOON);
-      return;
-    }
+    boolean moved = error.is("MOVED") || error.is("ASK") || error.is("TRYAGAIN");
     boolean passes =
-        error.is("BUSY")
+        moved
+            || error.is("BUSY")
             || error.is("LOADING")
             || error.is("CLUSTERDOWN")
             || error.is("MASTERDOWN");
+    subscriptions.refused(channel, passes);
+    if (moved) {
+      resubscriber.after(Resubscriber.SOON);
+      return;
+    }
     resubscriber.after(passes ? Resubscriber.LATER : Resubscriber.MUCH_LATER);
     if (refusals.add(String.valueOf(error.getMessage()).split(" ", 2)[0])) {
       log.warn(

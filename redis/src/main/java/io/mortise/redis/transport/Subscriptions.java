@@ -55,6 +55,9 @@ final class Subscriptions {
     /** The server has confirmed it, on the connection in use. */
     volatile boolean confirmed;
 
+    /** The server has refused it, and not for a while. */
+    volatile boolean denied;
+
     Subscription(ChannelKind kind, Consumer<String> listener) {
       this.kind = kind;
       this.listener = listener;
@@ -122,10 +125,21 @@ final class Subscriptions {
     return subscription != null && subscription.confirmed;
   }
 
-  /** The server has refused to subscribe. */
-  void refused(String channel) {
+  /** Whether the server has refused to subscribe, and would again. */
+  boolean isDenied(String channel) {
+    Subscription subscription = byChannel.get(channel);
+    return subscription != null && subscription.denied;
+  }
+
+  /**
+   * The server has refused to subscribe.
+   *
+   * @param passes whether it may not refuse the next time
+   */
+  void refused(String channel, boolean passes) {
     Subscription subscription = byChannel.get(channel);
     if (subscription != null) {
+      subscription.denied = !passes;
       subscription.confirmed = false;
       subscription.asked = false;
     }
@@ -169,6 +183,7 @@ final class Subscriptions {
     Subscription subscription = byChannel.get(String.valueOf(command.channel));
     if (subscription != null && isToSubscribe(command)) {
       subscription.asked = false;
+      subscription.denied = false;
       subscription.confirmed = true;
     }
     command.complete(null);

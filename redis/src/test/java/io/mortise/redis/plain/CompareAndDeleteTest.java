@@ -85,6 +85,11 @@ class CompareAndDeleteTest {
     }
 
     @Override
+    public boolean isDenied(String channel) {
+      return false;
+    }
+
+    @Override
     public void unsubscribe(String channel) {}
 
     @Override

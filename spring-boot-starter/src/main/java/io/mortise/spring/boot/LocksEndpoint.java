@@ -8,6 +8,8 @@ import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
 import io.mortise.admin.LockParticipant;
+import io.mortise.spi.time.DurationText;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -139,6 +141,14 @@ final class LocksEndpoint {
     all.put("sessionLeftMillis", participant.sessionLeft().toMillis());
     if (participant.atMostLeft() != null) {
       all.put("atMostLeftMillis", participant.atMostLeft().toMillis());
+    }
+    if (participant.sticky()) {
+      all.put("sticky", true);
+    }
+    Duration idleLeft = participant.idleLeft();
+    if (idleLeft != null) {
+      all.put("idle", "kept for " + DurationText.format(idleLeft));
+      all.put("idleLeftMillis", idleLeft.toMillis());
     }
     return all;
   }

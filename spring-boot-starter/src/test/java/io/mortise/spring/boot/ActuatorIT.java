@@ -3,8 +3,10 @@ package io.mortise.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
+import io.mortise.LockOptions;
 import io.mortise.spring.boot.BootApp.Part;
 import io.mortise.spring.boot.BootApp.Setup;
 import io.mortise.testkit.TestPrerequisites;
@@ -76,6 +78,24 @@ class ActuatorIT {
       assertThat(send("DELETE", app, "/actuator/locks/report?attempt=" + attempt).statusCode())
           .isEqualTo(405);
       assertThat(other.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void givenStickyLockThatIsIdle_whenItIsRead_thenItIsSaidForHowLongItIsKept() throws Exception {
+    try (BootApp app = web("mem:boot-idle").start()) {
+      DistributedLock sticky =
+          app.locks().lock("partition/7").with(LockOptions.DEFAULTS.withSticky(LIMIT.dividedBy(3)));
+      sticky.acquire().close();
+      String path = "/actuator/locks/partition/7";
+      assertThat(get(app, path).get("holders")).asString().contains("sticky=true", "idle=kept for");
+      try (Lease held = sticky.acquire()) {
+        assertThat(held.isValid()).isTrue();
+        assertThat(get(app, path).get("holders"))
+            .asString()
+            .contains("sticky=true")
+            .doesNotContain("idle");
+      }
     }
   }
 

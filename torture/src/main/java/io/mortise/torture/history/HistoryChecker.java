@@ -40,6 +40,18 @@ public final class HistoryChecker {
   /** Locks whose names begin so are asked for as fair ones. */
   public static final String FAIR = "fair-";
 
+  /**
+   * Locks whose names begin so stay with a process for {@link #IDLE} after it has given them back,
+   * where the store can call them back.
+   */
+  public static final String STICKY = "sticky-";
+
+  /** How long that is. */
+  public static final Duration IDLE = Duration.ofSeconds(5);
+
+  /** Tries that were told busy since an idle holder did not answer in time. */
+  public static final String UNANSWERED = "unanswered";
+
   /** More of a kind say nothing new. */
   private static final int MOST = 20;
 
@@ -188,6 +200,7 @@ public final class HistoryChecker {
       lock.overlaps(this::add);
       lock.checkTokens(this::add);
       lock.checkBusy(ttlNanos, faultLog, this::add);
+      cycles.merge(UNANSWERED, lock.unanswered(), Long::sum);
       lock.checkOutages(faultLog, this::add);
       lock.checkLeft(this::add);
       if (name.startsWith(OPEN)) {

@@ -34,6 +34,14 @@ final class LockHistory {
     }
   }
 
+  /** For how long the grant of a sticky lock is kept. */
+  private static final long STICKY_NANOS = HistoryChecker.IDLE.toNanos();
+
+  /** A try waits at least so long for an idle holder, and remembers that it did not come. */
+  private static final long CALL_NANOS = 10_000_000;
+
+  private static final long REMEMBERED_NANOS = 1_000_000_000;
+
   private final String name;
   final List<ObservedHold> observedHolds = new ArrayList<>();
   final List<AcquireTrial> acquireTrials = new ArrayList<>();
@@ -43,6 +51,10 @@ final class LockHistory {
   private long writes;
   private long last = -1;
   private long left;
+  private long unanswered;
+
+  /** When a try of a process last waited for an idle holder that did not come. */
+  private final Map<Integer, Long> calledInVain = new HashMap<>();
 
   LockHistory(String name) {
     this.name = name;
@@ -189,10 +201,13 @@ final class LockHistory {
   private record WorkerInterval(int worker, long from, long until) {}
 
   /**
+   * Checks that busy means that somebody holds or waits.
+   *
    * @param ttlNanos for how long a request that failed, or a dead process, may hold without
    *     anybody's knowing, twice
    */
   void checkBusy(long ttlNanos, FaultLog faultLog, Consumer<HistoryViolation> historyViolations) {
+    boolean sticky = name.startsWith(HistoryChecker.STICKY);
     List<WorkerInterval> spans = new ArrayList<>();
     for (ObservedHold observedHold : observedHolds) {
       long until = Math.min(observedHold.ended, observedHold.killed);
@@ -231,7 +246,11 @@ final class LockHistory {
           second = span;
         }
       }
-      if ((first.worker == told.worker ? second : first).until < told.asked) {
+      long until = (first.worker == told.worker ? second : first).until;
+      if (sticky && until < told.asked && until + STICKY_NANOS >= told.asked && isCalled(told)) {
+        // Its process may keep the grant idle, and has not come in time.
+        unanswered++;
+      } else if (until < told.asked) {
         historyViolations.accept(
             new HistoryViolation(
                 SafetyRule.HONEST_BUSY,
@@ -240,6 +259,21 @@ final class LockHistory {
                 "worker " + told.worker + " was told busy"));
       }
     }
+  }
+
+  /** Whether a try has waited for an idle holder, or knew that another of its process had. */
+  private boolean isCalled(AcquireTrial told) {
+    if (told.over - told.asked >= CALL_NANOS) {
+      calledInVain.put(told.process(), told.over);
+      return true;
+    }
+    Long before = calledInVain.get(told.process());
+    return before != null && told.over - before < REMEMBERED_NANOS;
+  }
+
+  /** How many were told busy since an idle holder did not come in time. */
+  long unanswered() {
+    return unanswered;
   }
 
   void checkLeft(Consumer<HistoryViolation> historyViolations) {

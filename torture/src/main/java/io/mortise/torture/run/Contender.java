@@ -31,10 +31,10 @@ final class Contender {
   /** Locks whose names begin so are wanted by all. */
   static final String HOT = "hot-";
 
-  /** The one of them that stays with its process, where the store can call it back. */
-  private static final String STICKY = HOT + 0;
+  private static final LockOptions STAYS = LockOptions.DEFAULTS.withSticky(HistoryChecker.IDLE);
 
-  private static final Duration IDLE = Duration.ofSeconds(5);
+  /** One visit of a sticky lock in so many is to that of another process. */
+  private static final int DISTURBS = 8;
 
   private static final Duration WAIT = Duration.ofSeconds(10);
 
@@ -50,7 +50,7 @@ final class Contender {
   private final ResourceClient resource;
   private final HistoryWriter history;
   private final int worker;
-  private final int hot;
+  private final LockCounts lockCounts;
   private final Duration ttl;
   private final Random random;
   private long attempt;
@@ -60,17 +60,25 @@ final class Contender {
       ResourceClient resource,
       HistoryWriter history,
       int worker,
-      int hot,
+      LockCounts lockCounts,
       Duration ttl,
       long seed) {
     this.locks = locks;
     this.resource = resource;
     this.history = history;
     this.worker = worker;
-    this.hot = hot;
+    this.lockCounts = lockCounts;
     this.ttl = ttl;
     this.random = new Random(seed);
   }
+
+  /**
+   * How many locks there are.
+   *
+   * @param hot that all want
+   * @param sticky that stay with a process
+   */
+  record LockCounts(int hot, int sticky) {}
 
   /** What it was given; the token is asked for once, since a lost lease tells it no more. */
   private record ContenderGrant(Lease lease, long token) {
@@ -98,11 +106,15 @@ final class Contender {
     history.add(new HistoryEvent(nanos, eventKind, worker, lock, attempt, token, more));
   }
 
-  /** Locks that all want, and one that only it wants. */
+  /** Locks that all want, sticky ones, and one that only it wants. */
   void contend(BooleanSupplier goOn) throws IOException, InterruptedException {
     while (goOn.getAsBoolean()) {
-      boolean own = random.nextInt(4) == 0;
-      String lock = own ? HistoryChecker.OWN + worker : HOT + random.nextInt(hot);
+      String lock =
+          switch (random.nextInt(4)) {
+            case 0 -> HistoryChecker.OWN + worker;
+            case 1 -> sticky();
+            default -> HOT + random.nextInt(lockCounts.hot());
+          };
       attempt++;
       ContenderGrant lease = acquire(lock, random.nextInt(8) == 0);
       if (lease != null) {
@@ -115,6 +127,16 @@ final class Contender {
         release(lease.lease(), lock);
       }
     }
+  }
+
+  /** One that its process takes again and again, and that others disturb. */
+  private String sticky() {
+    boolean disturbs = random.nextInt(DISTURBS) == 0;
+    int home = worker / HistoryEvent.PROCESS;
+    return HistoryChecker.STICKY
+        + (disturbs
+            ? random.nextInt(lockCounts.sticky())
+            : Math.floorMod(home, lockCounts.sticky()));
   }
 
   /**
@@ -296,8 +318,8 @@ final class Contender {
     log(EventKind.ASKS, lock, 0, once ? 1 : 0);
     try {
       DistributedLock wanted = locks.lock(lock);
-      if (lock.equals(STICKY) && locks.admin().store().has(Feature.STICKY)) {
-        wanted = wanted.with(LockOptions.DEFAULTS.withSticky(IDLE));
+      if (lock.startsWith(HistoryChecker.STICKY) && locks.admin().store().has(Feature.STICKY)) {
+        wanted = wanted.with(STAYS);
       }
       if (!once) {
         return granted(wanted.acquireWithin(WAIT), lock);

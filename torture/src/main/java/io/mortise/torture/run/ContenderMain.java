@@ -60,7 +60,8 @@ final class ContenderMain {
   private void run(BufferedReader in) throws IOException, InterruptedException {
     try (HistoryWriter history = new HistoryWriter(Path.of(setting(settings, "history")));
         StallDetector stalls = new StallDetector(history, process, ttl.dividedBy(20));
-        LockClient locks = connect(setting(settings, "url"), ttl, process)) {
+        StickyCounter retakes = new StickyCounter(history, process);
+        LockClient locks = connect(setting(settings, "url"), ttl, process, retakes)) {
       stalls.begin();
       if (setting(settings, "role").equals(WAITER)) {
         contender(locks, history, contender -> contender.waitInQueue(this::goesOn));
@@ -117,7 +118,7 @@ final class ContenderMain {
                     line,
                     history,
                     worker,
-                    number(settings, "hot"),
+                    new Contender.LockCounts(number(settings, "hot"), number(settings, "sticky")),
                     ttl,
                     Long.parseLong(setting(settings, "seed")) * 31 + worker));
           }
@@ -162,11 +163,16 @@ final class ContenderMain {
   }
 
   /** A store that is troubled right now is tried again. */
-  private static LockClient connect(String url, Duration ttl, int process)
+  private static LockClient connect(String url, Duration ttl, int process, StickyCounter retakes)
       throws InterruptedException {
     for (int tries = 1; ; tries++) {
       try {
-        return LockClient.builder().url(url).ttl(ttl).name("contender-" + process).build();
+        return LockClient.builder()
+            .url(url)
+            .ttl(ttl)
+            .name("contender-" + process)
+            .listener(retakes)
+            .build();
       } catch (RuntimeException e) {
         if (tries == 100) {
           throw e;

@@ -129,6 +129,8 @@ public final class TortureReport {
                 row("holds written down", checkResult.count(EventKind.HOLDS)),
                 row("  with those that were only counted", tortureResult.remote()),
                 row("passes within a process, counted", tortureResult.local()),
+                row("idle grants of sticky locks taken again", tortureResult.retaken()),
+                row("busy, as an idle holder did not answer", tortureResult.unanswered()),
                 row(
                     "holds that were over before the worker knew",
                     checkResult.count(EventKind.STALE)),

@@ -130,6 +130,7 @@ public final class TortureRun {
     settings.put("resource", Integer.toString(resourceServer.port()));
     settings.put("ttl", Long.toString(plan.ttl().toMillis()));
     settings.put("hot", Integer.toString(plan.hot()));
+    settings.put("sticky", Integer.toString(plan.processes()));
     settings.put("seed", Long.toString(plan.seed() * 1_000 + number));
     settings.put("history", folder.resolve("client-" + number + ".log").toString());
     settings.put("bulk", Integer.toString(plan.bulk()));
@@ -165,6 +166,9 @@ public final class TortureRun {
           new ArrayList<>(List.of(HistoryChecker.OPEN + 0, HistoryChecker.FAIR + 0));
       for (int i = 0; i < plan.hot(); i++) {
         wanted.add(Contender.HOT + i);
+      }
+      for (int i = 0; i < plan.processes(); i++) {
+        wanted.add(HistoryChecker.STICKY + i);
       }
       if (plan.hasWaiters()) {
         wanted.add(HistoryChecker.QUEUE + 0);
@@ -243,6 +247,16 @@ public final class TortureRun {
     /** Holds that went from thread to thread of a process, without the store. */
     public long local() {
       return verdict.figures().cycles().getOrDefault(BulkWorkload.LOCAL, 0L);
+    }
+
+    /** Tries that were told busy since an idle holder did not answer in time. */
+    public long unanswered() {
+      return verdict.figures().cycles().getOrDefault(HistoryChecker.UNANSWERED, 0L);
+    }
+
+    /** Idle grants of sticky locks that their process took again, without the store. */
+    public long retaken() {
+      return verdict.figures().cycles().getOrDefault(StickyCounter.RETAKEN, 0L);
     }
   }
 

@@ -3,8 +3,11 @@ package io.mortise.torture.hazards;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockOptions;
+import io.mortise.internal.runtime.EngineRules;
 import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
@@ -21,6 +24,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -89,6 +93,68 @@ class HostSuspendTest {
         assertThat(next.token()).isGreaterThan(token(lease));
       }
       next.close();
+    } catch (MissingProgramException e) {
+      HazardRunner.skip(e);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"REDIS", "ZOOKEEPER"})
+  void givenIdleGrantWhoseHostSleeps_whenItWakes_thenItIsNotTakenAgain(SuspendTestStore kind)
+      throws Exception {
+    takeAfterSleep(kind, EngineRules.ALL, false);
+  }
+
+  /** Positive control. */
+  @Test
+  void givenEngineThatDoesNotLookAtTheSession_whenItWakes_thenItsIdleGrantIsTakenAgain()
+      throws Exception {
+    EngineRules blind =
+        new EngineRules() {
+          @Override
+          public boolean takesIdleOfValidSession() {
+            return false;
+          }
+        };
+    takeAfterSleep(SuspendTestStore.REDIS, blind, true);
+  }
+
+  private void takeAfterSleep(SuspendTestStore kind, EngineRules rules, boolean taken)
+      throws Exception {
+    try (HazardContext hazardContext = stage()) {
+      int port = kind.start(hazardContext);
+      FaultInjectionProxy line = hazardContext.open(FaultInjectionProxy.to(port));
+      LockStore store =
+          hazardContext.open(LockStore.connect(StoreUrl.parse(kind.url(line.port()))));
+      SuspendedHost host = new SuspendedHost(true);
+      LockClient holder = hazardContext.open(host.client(store, TTL, rules));
+      LockClient other = hazardContext.client(kind.url(port), "other", LONG);
+      DistributedLock sticky =
+          holder.lock(LOCK).with(LockOptions.DEFAULTS.withSticky(LockOptions.LONGEST_STICKY));
+      sticky.acquireWithin(LONG).close();
+      // Longer than a lock is idle that is taken again and again.
+      BoundedWait.pass(Duration.ofMillis(50));
+
+      line.weather(NetworkCondition.FROZEN);
+      host.suspend();
+      Lease next = other.lock(LOCK).acquireWithin(LONG);
+      // Its timers have not run yet.
+      host.wakeClock(Duration.ZERO);
+      CompletableFuture<Lease> again = sticky.acquireAsync(LONG);
+      if (taken) {
+        assertThat(again).succeedsWithin(LONG);
+        return;
+      }
+
+      assertThat(again).as("when it wakes").isNotDone();
+      line.weather(NetworkCondition.FAIR);
+      host.wakeTimers();
+      next.ensureValid();
+      long token = next.token();
+      next.close();
+      try (Lease last = again.get(30, TimeUnit.SECONDS)) {
+        assertThat(last.token()).isGreaterThan(token);
+      }
     } catch (MissingProgramException e) {
       HazardRunner.skip(e);
     }

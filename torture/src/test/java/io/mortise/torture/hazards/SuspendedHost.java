@@ -3,6 +3,7 @@ package io.mortise.torture.hazards;
 import io.mortise.LockClient;
 import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.internal.runtime.EngineRules;
 import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.internal.runtime.SystemEnv;
 import io.mortise.spi.ClientLabel;
@@ -23,6 +24,7 @@ final class SuspendedHost {
   private long slept;
   private long told;
   private boolean asleep;
+  private boolean holdsTimers;
 
   /**
    * A host that is awake.
@@ -53,12 +55,24 @@ final class SuspendedHost {
    * @param longer than the test has taken: so much longer it slept
    */
   void wake(Duration longer) {
+    wakeClock(longer);
+    wakeTimers();
+  }
+
+  /** The first half of {@link #wake}: threads go on before any timer does. */
+  synchronized void wakeClock(Duration longer) {
+    long nanos = System.nanoTime() - asleepSince;
+    slept += nanos;
+    told += tells ? nanos + longer.toNanos() : 0;
+    asleep = false;
+    holdsTimers = true;
+  }
+
+  /** The second half. */
+  void wakeTimers() {
     List<Runnable> due;
     synchronized (this) {
-      long nanos = System.nanoTime() - asleepSince;
-      slept += nanos;
-      told += tells ? nanos + longer.toNanos() : 0;
-      asleep = false;
+      holdsTimers = false;
       due = List.copyOf(held);
       held.clear();
     }
@@ -67,6 +81,11 @@ final class SuspendedHost {
 
   /** A client on this host. The store stays the caller's. */
   LockClient client(LockStore store, Duration ttl) {
+    return client(store, ttl, EngineRules.ALL);
+  }
+
+  /** As {@link #client(LockStore, Duration)}, without one of the engine's rules. */
+  LockClient client(LockStore store, Duration ttl, EngineRules rules) {
     SystemEnv system = new SystemEnv();
     EngineEnv env = system.env(ttl, new ClientLabel("sleeper", 1, "sleeper"));
     Ticker suspended = this::suspended;
@@ -79,7 +98,7 @@ final class SuspendedHost {
             env.callbacks(),
             suspended,
             env.random(),
-            env.rules(),
+            rules,
             env.ttl(),
             env.client()),
         system::close);
@@ -108,7 +127,7 @@ final class SuspendedHost {
 
     private void run() {
       synchronized (SuspendedHost.this) {
-        if (asleep) {
+        if (asleep || holdsTimers) {
           held.add(this::schedule);
           return;
         }

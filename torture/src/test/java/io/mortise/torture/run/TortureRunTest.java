@@ -120,6 +120,7 @@ class TortureRunTest {
                   InjectedFault.FORGET,
                   InjectedFault.PUSH_LOSS));
       assertThat(tortureResult.verdict().findings()).isEmpty();
+      assertThat(tortureResult.retaken()).as("idle grants taken again").isPositive();
       tortureOutcome = tortureResult.outcome();
     }
     assertThat(tortureOutcome).isEqualTo(TortureOutcome.KEPT);

@@ -108,15 +108,17 @@ class StickySuite extends ClientSuite {
     needs(Capability.CALL_BACK);
     Peer a = peer("a");
     Peer b = peer("b");
-    pass(b.client().lock("warm"));
-    int had = 0;
-    for (int i = 0; i < 5; i++) {
-      DistributedLock mine = a.client().lock("try/" + i).with(STICKY);
-      pass(mine);
-      had += isFree(b.client().lock("try/" + i)) ? 1 : 0;
-    }
-    // A machine that stops for longer than the bound makes one look busy.
-    assertThat(had).isGreaterThanOrEqualTo(4);
+    AtomicInteger tries = new AtomicInteger();
+    // A machine that stops for longer than the bound makes one look busy, but not each.
+    BoundedWait.until(
+        LONG,
+        "a try has a lock whose grant is idle",
+        () -> {
+          String name = "try/" + tries.incrementAndGet();
+          get(start(() -> pass(a.client().lock(name).with(STICKY))));
+          return isFree(b.client().lock(name));
+        });
+    assertThat(tries.get()).isPositive();
   }
 
   @Test
@@ -179,7 +181,6 @@ class StickySuite extends ClientSuite {
     for (String name : List.of("one", "two", "one", "three")) {
       pass(client.lock(name).with(STICKY));
     }
-    Assumptions.assumeTrue(link.partitions() == 1, "the oldest of each part");
     assertNothingLeft("two");
     assertThat(holders("one")).hasSize(1);
     assertThat(holders("three")).hasSize(1);
