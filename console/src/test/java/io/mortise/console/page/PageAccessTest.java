@@ -9,6 +9,7 @@ import io.mortise.LockClient;
 import io.mortise.testkit.server.TestStore;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -92,7 +93,7 @@ class PageAccessTest {
     keyboard.press("Escape");
     assertThat(console.page().locator("dialog")).hasCount(0);
     keyboard.press("Escape");
-    assertThat(console.page()).hasURL(java.util.regex.Pattern.compile(".*#/locks$"));
+    assertThat(console.page()).hasURL(Pattern.compile(".*#/locks$"));
     keyboard.press("3");
     assertThat(console.page().locator("h1")).hasText("Waits");
     keyboard.press("?");

@@ -25,7 +25,6 @@ class PageSafetyTest {
         "javascript:document.title='got'//",
         "\u202egnp.exe",
         "a b/%2F/#/?x=1&y/鎖",
-        "..",
         "constructor"
       })
   void givenNameAndLabelOfAnybody_whenShown_thenTheyAreTextAndTheLinkLeadsToTheLock(String name) {
@@ -46,6 +45,7 @@ class PageSafetyTest {
       assertThat(console.page().locator("main")).containsText(shown);
     }
     console.go("/lock/" + URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20"));
+    assertThat(console.button("Evict…")).isVisible();
     console.page().keyboard().press("e");
     assertThat(console.page().locator("dialog")).containsText(shown);
     assertThat(console.page().title()).doesNotContain("got").doesNotContain("\u202e");
