@@ -7,6 +7,8 @@ public final class EvictionText {
   private EvictionText() {}
 
   /**
+   * For people.
+   *
    * @param who {@code host:pid}
    * @param now whether the lock was to be free at once
    * @param dead whether the holder's process was gone before

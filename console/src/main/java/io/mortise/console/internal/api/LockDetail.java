@@ -88,7 +88,7 @@ final class LockDetail {
       link.put("heldMillis", held.isZero() ? null : held.toMillis());
       chain.add(link);
       SeenLock next = waitsFor.get(session);
-      lock = next == lock ? null : next;
+      lock = next != null && next.name().equals(lock.name()) ? null : next;
     }
     json.put("chain", chain);
     json.put("cycle", cycle);

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param headers the values of a header, by its name
  * @param body at most one byte more than {@link RequestGuard#MAX_BODY}
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 public record ConsoleRequest(
     String method, String path, String query, Function<String, List<String>> headers, byte[] body) {
 

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param stream what writes on after the headers; null if {@code body} is all
  * @param delay how long the answer is kept back
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 public record ConsoleResponse(
     int status,
     Map<String, String> headers,

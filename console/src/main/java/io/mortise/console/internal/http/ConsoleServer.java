@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
@@ -117,13 +118,14 @@ public final class ConsoleServer implements AutoCloseable {
       if (response.delay().isZero()) {
         respond(exchange, response);
       } else if (delayed.tryAcquire()) {
-        timer.schedule(
-            () -> {
-              delayed.release();
-              requests.execute(() -> respond(exchange, response));
-            },
-            response.delay().toMillis(),
-            TimeUnit.MILLISECONDS);
+        ScheduledFuture<?> unused =
+            timer.schedule(
+                () -> {
+                  delayed.release();
+                  requests.execute(() -> respond(exchange, response));
+                },
+                response.delay().toMillis(),
+                TimeUnit.MILLISECONDS);
       } else {
         exchange.close();
       }
@@ -172,7 +174,8 @@ public final class ConsoleServer implements AutoCloseable {
   }
 
   private void send(HttpExchange exchange, ConsoleResponse response) throws IOException {
-    byte[] body = response.body();
+    boolean none = exchange.getRequestMethod().equals("HEAD");
+    byte[] body = none ? new byte[0] : response.body();
     writeLimit.run(
         () -> {
           sendHeaders(exchange, response, body.length == 0 ? -1 : body.length);

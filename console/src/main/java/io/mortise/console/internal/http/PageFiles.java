@@ -40,6 +40,7 @@ public final class PageFiles {
   private final Map<String, Optional<PageFile>> files = new ConcurrentHashMap<>();
 
   /** A file in both forms. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   private record PageFile(String type, byte[] plain, byte[] zipped, String etag) {}
 
   /**

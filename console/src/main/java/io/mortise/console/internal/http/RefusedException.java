@@ -14,6 +14,8 @@ public final class RefusedException extends RuntimeException {
   private final String remedy;
 
   /**
+   * Such an error.
+   *
    * @param status of HTTP
    * @param error for programs
    * @param message what happened

@@ -32,7 +32,6 @@ import org.jspecify.annotations.Nullable;
 public final class Observer {
   private static final long HOT = Duration.ofSeconds(2).toNanos();
   private static final long SURVEY = Duration.ofSeconds(2).toNanos();
-  private static final long SESSIONS = Duration.ofSeconds(4).toNanos();
   private static final long IDLE = Duration.ofMinutes(1).toNanos();
   private static final long VIEWER_STAYS = Duration.ofSeconds(20).toNanos();
   private static final long SCREEN_STAYS = Duration.ofSeconds(10).toNanos();
@@ -60,7 +59,7 @@ public final class Observer {
   private volatile @Nullable Thread thread;
   private volatile boolean closed;
 
-  private final Task[] tasks = {new HotTask(), new SurveyTask(), new SessionsTask()};
+  private final Task[] tasks = {new HotTask(), new SurveyTask()};
   private long retryAt;
   private Duration retry = Duration.ZERO;
 
@@ -466,19 +465,5 @@ public final class Observer {
       running = false;
       never = true;
     }
-  }
-
-  /** Goes through all processes, a page at a time. */
-  private final class SessionsTask extends Task {
-    @Override
-    long dueIn(long now) {
-      return Long.MAX_VALUE;
-    }
-
-    @Override
-    void run(long now) {}
-
-    @Override
-    void restart() {}
   }
 }

@@ -10,7 +10,7 @@ import java.util.Deque;
  * has just begun shows something.
  */
 final class StoreBudget {
-  private static final long BURST = Duration.ofMillis(300).toNanos();
+  private static final double BURST = 300e6;
   private static final long WINDOW = Duration.ofMinutes(1).toNanos();
 
   /** A debt that looks on demand have made is forgiven above this. */
@@ -51,12 +51,14 @@ final class StoreBudget {
   /** The part of the last minute that looks took, or of the time since the start. */
   synchronized double used(long now) {
     forget(now);
-    double sum = costs.stream().mapToLong(Cost::nanos).sum();
-    return sum / Math.max(1e9, Math.min(now - started, WINDOW));
+    double sum = costs.stream().mapToDouble(Cost::nanos).sum();
+    double time = Math.min(now - started, WINDOW);
+    return sum / Math.max(1e9, time);
   }
 
   private void refill(long now) {
-    credit = Math.min(BURST, credit + share * (now - creditAt));
+    double passed = now - creditAt;
+    credit = Math.min(BURST, credit + share * passed);
     creditAt = now;
   }
 
