@@ -50,11 +50,9 @@ async function look(path) {
     const grown = entry.grows && entry.data;
     const data = await get(grown ? `${path}&since=${grown.last}` : path, entry.busy.signal);
     put(path, grown ? { ...data, events: [...data.events.reverse(), ...grown.events].slice(0, EVENTS) } : data);
-    failures = 0;
   } catch (e) {
     if (e.name === 'AbortError') return;
     entry.error = e;
-    if (e.status === 0) failures++;
     tell(entry.users);
   } finally {
     entry.busy = null;
@@ -69,8 +67,10 @@ async function round() {
   clearTimeout(timer);
   if (still()) return;
   await Promise.all([...watched.keys()].filter(path => !open?.works || !open.paths.has(path)).map(look));
+  failures = [...watched.values()].some(entry => entry.error?.status === 0) ? failures + 1 : 0;
+  tell(onlookers);
   clearTimeout(timer);
-  timer = setTimeout(round, Math.min(LONGEST, EVERY * 2 ** Math.min(failures, 4)));
+  timer = setTimeout(round, EVERY * 2 ** Math.min(failures, 2));
 }
 
 /** Opens the stream that suits what is watched, a moment after the last change of that. */

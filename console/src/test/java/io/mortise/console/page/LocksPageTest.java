@@ -87,8 +87,7 @@ class LocksPageTest {
     console.visit("/");
     console.page().keyboard().press("/");
     console.page().keyboard().type("8841");
-    assertThat(console.page().getByRole(AriaRole.OPTION).first())
-        .containsText("invoice/4711");
+    assertThat(console.page().getByRole(AriaRole.OPTION).first()).containsText("invoice/4711");
     console.page().keyboard().press("Enter");
     assertThat(console.detail().locator("h2")).hasText("invoice/4711");
 

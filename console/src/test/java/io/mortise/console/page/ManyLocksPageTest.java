@@ -33,14 +33,18 @@ class ManyLocksPageTest {
     long start = System.nanoTime();
     console.go("/locks?sort=name");
     assertThat(console.row("00000")).isVisible();
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(BoundedWait.scaled(FIRST_ROWS));
+    assertThat(Duration.ofNanos(System.nanoTime() - start))
+        .isLessThan(BoundedWait.scaled(FIRST_ROWS));
     assertThat(page.locator(".keys .end")).containsText("of 10,000");
 
     console.table().locator("xpath=..").evaluate("box => { box.scrollTop = box.scrollHeight; }");
     assertThat(console.row("09999")).isVisible();
     assertThat((int) page.evaluate("() => document.querySelectorAll('tr').length"))
         .isLessThan(MOST_ROWS);
-    console.table().locator("xpath=..").evaluate("box => { box.scrollTop = box.scrollHeight / 2; }");
+    console
+        .table()
+        .locator("xpath=..")
+        .evaluate("box => { box.scrollTop = box.scrollHeight / 2; }");
     assertThat(console.row("05000")).isVisible();
 
     page.getByLabel("Names that begin with").fill("invoice/0471");

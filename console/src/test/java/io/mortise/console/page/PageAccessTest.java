@@ -71,7 +71,9 @@ class PageAccessTest {
 
     // The positive control: a button without a name.
     console.page().keyboard().press("Escape");
-    console.page().evaluate("() => document.querySelector('h1').append(document.createElement('button'))");
+    console
+        .page()
+        .evaluate("() => document.querySelector('h1').append(document.createElement('button'))");
     assertThat(console.axe()).anySatisfy(finding -> assertThat(finding).contains("button-name"));
   }
 
@@ -82,9 +84,11 @@ class PageAccessTest {
     assertThat(console.table().locator("tbody tr")).hasCount(3);
     var keyboard = console.page().keyboard();
     keyboard.press("ArrowDown");
-    assertThat(console.table().locator("tr[aria-selected=true]")).hasAttribute("aria-rowindex", "3");
+    assertThat(console.table().locator("tr[aria-selected=true]"))
+        .hasAttribute("aria-rowindex", "3");
     keyboard.press("k");
-    assertThat(console.table().locator("tr[aria-selected=true]")).hasAttribute("aria-rowindex", "2");
+    assertThat(console.table().locator("tr[aria-selected=true]"))
+        .hasAttribute("aria-rowindex", "2");
     keyboard.press("Enter");
     assertThat(console.detail()).isFocused();
     keyboard.press("e");
