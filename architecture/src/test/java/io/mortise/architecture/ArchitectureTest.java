@@ -38,6 +38,7 @@ class ArchitectureTest {
           "io.mortise.kotlin.SuspendLock",
           "io.mortise.spring.boot.MortiseAutoConfiguration",
           "io.mortise.spring.boot.test.MemoryLocks",
+          "io.mortise.console.Console",
           "io.mortise.cli.Main"
         }) {
       assertThat(ALL.contain(type)).as(type).isTrue();

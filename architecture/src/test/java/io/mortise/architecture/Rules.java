@@ -48,7 +48,11 @@ final class Rules {
           "io.mortise.quorum");
 
   static final String[] TOOLS = {
-    "io.mortise.cli..", "io.mortise.torture..", "io.mortise.bench..", "io.mortise.spring.."
+    "io.mortise.cli..",
+    "io.mortise.console..",
+    "io.mortise.torture..",
+    "io.mortise.bench..",
+    "io.mortise.spring.."
   };
 
   /** Bring any store to other libraries. */
@@ -247,6 +251,7 @@ final class Rules {
           boolean ours = name.equals("io.mortise") || name.startsWith("io.mortise.");
           boolean tool =
               name.startsWith("io.mortise.cli")
+                  || name.startsWith("io.mortise.console")
                   || name.startsWith("io.mortise.torture")
                   || name.startsWith("io.mortise.bench")
                   || name.startsWith("io.mortise.spring");

@@ -1,10 +1,10 @@
 package io.mortise.cli;
 
-import io.mortise.cli.output.GuaranteeFormatter;
-import io.mortise.cli.output.JsonWriter;
-import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.cli.output.Pager;
-import io.mortise.guarantee.Fault;
+import io.mortise.console.view.DoctorReport;
+import io.mortise.console.view.GuaranteeFormatter;
+import io.mortise.console.view.JsonWriter;
+import io.mortise.console.view.OutputSanitizer;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
 import io.mortise.spi.LockStore;
@@ -12,10 +12,7 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreReport.Finding;
 import io.mortise.spi.StoreReport.Grade;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -56,18 +53,12 @@ final class DoctorCommand implements Callable<Integer> {
       display = opened.profile().display();
       report = new StoreDiagnostics(opened).run();
     }
-    Optional<StoreMode> mode =
-        Optional.of(report.mode()).filter(id -> !id.isEmpty()).map(table::mode);
-    boolean healthy =
-        report.findings().stream()
-            .noneMatch(
-                finding -> finding.grade() == Grade.WEAK || finding.grade() == Grade.UNKNOWN);
     if (json) {
-      cliEnvironment.out().println(JsonWriter.write(json(display, report, mode, healthy)));
+      cliEnvironment.out().println(JsonWriter.write(DoctorReport.json(display, report, table)));
     } else {
-      print(display, report, mode);
+      print(display, report, DoctorReport.mode(report, table));
     }
-    return healthy ? ExitStatus.OK : ExitStatus.FAILED;
+    return DoctorReport.isHealthy(report) ? ExitStatus.OK : ExitStatus.FAILED;
   }
 
   private void print(String display, StoreReport report, Optional<StoreMode> mode) {
@@ -125,36 +116,5 @@ final class DoctorCommand implements Callable<Integer> {
   /** Values come from a server: they neither obey nor betray. */
   private static String shown(String text) {
     return OutputSanitizer.text(OutputSanitizer.hide(text));
-  }
-
-  private Map<String, Object> json(
-      String display, StoreReport report, Optional<StoreMode> mode, boolean healthy) {
-    Map<String, Object> object = new LinkedHashMap<>();
-    object.put("store", OutputSanitizer.hide(display));
-    object.put("healthy", healthy);
-    object.put("mode", mode.map(StoreMode::id).orElse(null));
-    object.put("findings", report.findings().stream().map(DoctorCommand::json).toList());
-    object.put("guarantees", mode.map(row -> (Object) answers(row.id())).orElse(List.of()));
-    return object;
-  }
-
-  private Map<String, String> answers(String mode) {
-    Map<String, String> answers = new LinkedHashMap<>();
-    for (Fault fault : table.faults()) {
-      answers.put(
-          fault.id(), table.cell(mode, fault.id()).answer().name().toLowerCase(Locale.ROOT));
-    }
-    return answers;
-  }
-
-  private static Map<String, Object> json(Finding finding) {
-    Map<String, Object> object = new LinkedHashMap<>();
-    object.put("id", finding.id());
-    object.put("grade", finding.grade().name().toLowerCase(Locale.ROOT));
-    object.put("value", OutputSanitizer.hide(finding.value()));
-    object.put("meaning", OutputSanitizer.hide(finding.meaning()));
-    object.put("remedy", OutputSanitizer.hide(finding.remedy()));
-    object.put("decides", finding.faults().stream().sorted().toList());
-    return object;
   }
 }

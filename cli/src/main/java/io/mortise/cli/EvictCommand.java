@@ -6,10 +6,11 @@ import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
-import io.mortise.cli.output.LockFormatter;
 import io.mortise.cli.output.LockListing;
-import io.mortise.cli.output.OutputSanitizer;
 import io.mortise.cli.output.Terminal;
+import io.mortise.console.view.EvictionText;
+import io.mortise.console.view.LockFormatter;
+import io.mortise.console.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -119,10 +120,7 @@ final class EvictCommand implements Callable<Integer> {
     }
     Eviction how = now || !holds ? Eviction.BREAK : Eviction.CLOSE;
     EvictionResult result = client.admin().evict(name, party.attempt(), how);
-    say(
-        dead && result == EvictionResult.HOLD_ENDED
-            ? "Ended the hold of a process that is gone; lock '" + name + "' is free."
-            : text(result, party));
+    say(EvictionText.of(result, name, LockFormatter.client(party), now, dead));
     return ExitStatus.OK;
   }
 
@@ -224,22 +222,6 @@ final class EvictCommand implements Callable<Integer> {
     } catch (IOException e) {
       return false;
     }
-  }
-
-  private String text(EvictionResult result, LockParticipant party) {
-    String who = LockFormatter.client(party);
-    return switch (result) {
-      case HOLD_ENDED ->
-          now
-              ? "Took lock '" + name + "' from " + who + ", which may not know yet."
-              : "Told "
-                  + who
-                  + " to let go of lock '"
-                  + name
-                  + "'. It stays shut until then, or until its session is over.";
-      case WAIT_ENDED -> "Ended the wait of " + who + " for lock '" + name + "'.";
-      case NOT_THERE -> who + " had let go of lock '" + name + "' by itself.";
-    };
   }
 
   private void say(String text) {

@@ -1,9 +1,9 @@
 package io.mortise.cli;
 
-import io.mortise.cli.output.GuaranteeFormatter;
 import io.mortise.cli.output.GuaranteePage;
-import io.mortise.cli.output.JsonWriter;
 import io.mortise.cli.output.Pager;
+import io.mortise.console.view.GuaranteeFormatter;
+import io.mortise.console.view.JsonWriter;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
 import java.io.PrintStream;

@@ -1,6 +1,6 @@
 /**
- * What the tool prints: locks, guarantees and JSON, cleaned of secrets and control characters.
- * Start at {@link io.mortise.cli.output.OutputSanitizer}, through which all text of others passes.
+ * What the tool prints: tables, pages, and streams without control characters. Start at {@link
+ * io.mortise.cli.output.LockListing}.
  */
 @NullMarked
 package io.mortise.cli.output;

@@ -1,6 +1,5 @@
 /**
- * Which locks are shown, in which order, and which process waits for which. Start at {@link
- * io.mortise.cli.view.LockSelection}.
+ * Which locks are shown, and in which order. Start at {@link io.mortise.cli.view.LockSelection}.
  */
 @NullMarked
 package io.mortise.cli.view;

@@ -1,4 +1,4 @@
-package io.mortise.cli.view;
+package io.mortise.console.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.mortise.cli.output;
+package io.mortise.console.view;
 
 import io.mortise.guarantee.Guarantee;
 import io.mortise.guarantee.GuaranteeLevel;

@@ -1,4 +1,4 @@
-package io.mortise.cli.output;
+package io.mortise.console.view;
 
 import io.mortise.spi.StoreUrl;
 import java.util.function.IntFunction;

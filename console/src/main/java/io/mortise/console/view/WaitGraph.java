@@ -1,4 +1,4 @@
-package io.mortise.cli.view;
+package io.mortise.console.view;
 
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;

@@ -1,8 +1,9 @@
-package io.mortise.cli.output;
+package io.mortise.console.view;
 
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.time.DurationText;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -95,9 +96,11 @@ public final class LockFormatter {
     return json;
   }
 
-  private static Map<String, @Nullable Object> json(LockParticipant party) {
+  /** One of them. */
+  public static Map<String, @Nullable Object> json(LockParticipant party) {
     ClientInfo client = party.client();
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("session", AttemptId.parse(party.attempt()).session().value());
     json.put("host", client == null ? null : client.host());
     json.put("pid", client == null ? null : client.pid());
     json.put("client", client == null ? null : client.name());

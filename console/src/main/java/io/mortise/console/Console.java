@@ -1,0 +1,110 @@
+package io.mortise.console;
+
+import io.mortise.LockClient;
+import io.mortise.admin.LockAdmin;
+import io.mortise.console.internal.api.ConsoleApi;
+import io.mortise.console.internal.http.AccessToken;
+import io.mortise.console.internal.http.ConsoleServer;
+import io.mortise.console.internal.http.ConsoleSite;
+import io.mortise.console.internal.http.PageFiles;
+import io.mortise.console.internal.observer.Observer;
+import io.mortise.spi.time.Ticker;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.security.SecureRandom;
+import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A web console: who holds which lock, who waits for whom, and what the store guarantees.
+ *
+ * <p>It listens on this host only, and answers nobody without the token of its link. It looks, and
+ * does nothing else unless it is {@linkplain ConsoleBuilder#allow allowed} to. Looking costs the
+ * store no more than a {@linkplain ConsoleBuilder#budget share} of its time, whatever the number of
+ * locks and of open pages. Thread-safe.
+ */
+public final class Console implements AutoCloseable {
+  private final ConsoleServer server;
+  private final Observer observer;
+  private final URI url;
+
+  private Console(ConsoleServer server, Observer observer, URI url) {
+    this.server = server;
+    this.observer = observer;
+    this.url = url;
+  }
+
+  /**
+   * A console for the locks that a client sees. The client stays the caller's, and has to be open
+   * for as long as the console is.
+   */
+  public static ConsoleBuilder builder(LockClient client) {
+    return new ConsoleBuilder(client);
+  }
+
+  static Console start(ConsoleBuilder settings) {
+    InetSocketAddress wanted = settings.address;
+    URI behind = settings.behind;
+    if (!wanted.getAddress().isLoopbackAddress() && behind == null) {
+      throw new IllegalArgumentException(
+          "The console listens on this host only, and '"
+              + wanted.getHostString()
+              + "' is reached from others. For people elsewhere put a proxy with TLS before it, and name its"
+              + " address: --behind URL.");
+    }
+    Ticker ticker = Ticker.SYSTEM;
+    AccessToken token =
+        settings.token == null
+            ? AccessToken.random(new SecureRandom(), ticker)
+            : new AccessToken(settings.token, ticker);
+    InstantSource clock = InstantSource.system();
+    LockAdmin admin = settings.client.admin();
+    Observer observer = new Observer(admin, settings.budget, ticker, clock);
+    ConsoleApi api =
+        new ConsoleApi(admin, observer, settings.allowed, settings.diagnostics, ticker, clock);
+    PageFiles files = new PageFiles();
+    try {
+      ConsoleServer server =
+          ConsoleServer.start(
+              wanted, address -> new ConsoleSite(address, behind, token, files, api));
+      Thread looking = new Thread(observer::run, "mortise-console-observer");
+      looking.setDaemon(true);
+      looking.start();
+      return new Console(server, observer, link(server.address(), behind, token));
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          "Cannot listen at " + wanted.getHostString() + ":" + wanted.getPort() + ".", e);
+    }
+  }
+
+  private static URI link(InetSocketAddress address, @Nullable URI behind, AccessToken token) {
+    String host = address.getAddress().getHostAddress();
+    String base =
+        behind != null
+            ? behind.toString().replaceAll("/+$", "")
+            : "http://"
+                + (host.indexOf(':') < 0 ? host : "[" + host + "]")
+                + ":"
+                + address.getPort();
+    return URI.create(base + "/#token=" + token.value());
+  }
+
+  /** The link to open, with the token behind the {@code #}. Whoever has it may use the console. */
+  public URI url() {
+    return url;
+  }
+
+  /** Where it listens. */
+  public InetSocketAddress address() {
+    return server.address();
+  }
+
+  /** Closes its connections and looks no more. The client stays open. */
+  @Override
+  public void close() {
+    server.close();
+    observer.close();
+  }
+}

@@ -1,0 +1,14 @@
+package io.mortise.console;
+
+/** What a console may do, besides looking. */
+public enum ConsoleAction {
+  /**
+   * Tell a holder to let go, with the lock shut until it has; and end a wait: {@link
+   * io.mortise.admin.Eviction#CLOSE}.
+   */
+  CLOSE,
+  /** Free a lock at once: {@link io.mortise.admin.Eviction#BREAK}. */
+  BREAK,
+  /** Open a lock that nobody holds and that is kept shut. */
+  OPEN
+}

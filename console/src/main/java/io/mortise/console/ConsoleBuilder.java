@@ -1,0 +1,113 @@
+package io.mortise.console;
+
+import io.mortise.LockClient;
+import io.mortise.spi.StoreReport;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Settings of a {@link Console}. Not thread-safe. */
+public final class ConsoleBuilder {
+  /** Where a console listens if it is not told. */
+  public static final int DEFAULT_PORT = 7420;
+
+  private static final double DEFAULT_BUDGET = 0.01;
+
+  final LockClient client;
+  final Set<ConsoleAction> allowed = EnumSet.noneOf(ConsoleAction.class);
+  InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), DEFAULT_PORT);
+  double budget = DEFAULT_BUDGET;
+  @Nullable URI behind;
+  @Nullable String token;
+  @Nullable Supplier<StoreReport> diagnostics;
+
+  ConsoleBuilder(LockClient client) {
+    this.client = client;
+  }
+
+  /**
+   * Where to listen; port 0 takes any free one. The default is port 7420 of the loopback address.
+   *
+   * @throws IllegalArgumentException if the host is not known
+   */
+  public ConsoleBuilder listen(InetSocketAddress where) {
+    if (where.isUnresolved()) {
+      throw new IllegalArgumentException(
+          "Host '" + where.getHostString() + "' to listen at is not known.");
+    }
+    this.address = where;
+    return this;
+  }
+
+  /** What it may do besides looking; without this call nothing. */
+  public ConsoleBuilder allow(Set<ConsoleAction> actions) {
+    allowed.clear();
+    allowed.addAll(actions);
+    return this;
+  }
+
+  /**
+   * Where people reach it, through a proxy that sees to TLS and to who they are.
+   *
+   * @throws IllegalArgumentException if it is not a URL like {@code https://ops.example.com/locks}
+   */
+  public ConsoleBuilder behind(URI url) {
+    String scheme = url.getScheme();
+    if (scheme == null
+        || !(scheme.equals("https") || scheme.equals("http"))
+        || url.getHost() == null
+        || url.getRawUserInfo() != null
+        || url.getRawQuery() != null
+        || url.getRawFragment() != null) {
+      throw new IllegalArgumentException(
+          "The address of the proxy has to be a URL like https://ops.example.com/locks.");
+    }
+    this.behind = url;
+    return this;
+  }
+
+  /**
+   * The part of the time in which the store may work for the console's surveys; 0.01 by default.
+   *
+   * @throws IllegalArgumentException if it is not above 0 and at most 1
+   */
+  public ConsoleBuilder budget(double share) {
+    if (!(share > 0 && share <= 1)) {
+      throw new IllegalArgumentException("The budget has to be above 0 and at most 1 (100%).");
+    }
+    this.budget = share;
+    return this;
+  }
+
+  /**
+   * The secret that the link has, and each request must have; without this call a random one for
+   * each start. {@link #start()} checks it.
+   */
+  public ConsoleBuilder token(String secret) {
+    this.token = secret;
+    return this;
+  }
+
+  /** Looks at the settings of the store's server. Called from threads of the console; may block. */
+  public ConsoleBuilder diagnostics(Supplier<StoreReport> examine) {
+    this.diagnostics = examine;
+    return this;
+  }
+
+  /**
+   * Starts to listen, and to look at the store. If the port is taken, it takes the next free one of
+   * twenty; {@link Console#url()} tells. Does not wait for the store.
+   *
+   * @throws IllegalArgumentException if the address is not a loopback address and {@link #behind}
+   *     is not set, or the token is below 20 characters or has others than letters, digits and
+   *     {@code . _ ~ -}
+   * @throws java.io.UncheckedIOException if it cannot listen there
+   */
+  public Console start() {
+    return Console.start(this);
+  }
+}

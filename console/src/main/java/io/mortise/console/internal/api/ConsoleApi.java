@@ -1,0 +1,131 @@
+package io.mortise.console.internal.api;
+
+import io.mortise.LockName;
+import io.mortise.admin.LockAdmin;
+import io.mortise.console.ConsoleAction;
+import io.mortise.console.internal.http.ConsoleRequest;
+import io.mortise.console.internal.http.ConsoleResponse;
+import io.mortise.console.internal.http.RefusedException;
+import io.mortise.console.internal.observer.Observer;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.time.Ticker;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Which path gets which answer. */
+public final class ConsoleApi implements Function<ConsoleRequest, ConsoleResponse> {
+  private final LockAdmin admin;
+  private final Observer observer;
+  private final Ticker ticker;
+  private final Set<ConsoleAction> allowed;
+  private final StoreHealth health;
+  private final Evictor evictor;
+
+  /**
+   * @param examine looks at the store's settings; null if that cannot be done
+   */
+  public ConsoleApi(
+      LockAdmin admin,
+      Observer observer,
+      Set<ConsoleAction> allowed,
+      @Nullable Supplier<StoreReport> examine,
+      Ticker ticker,
+      InstantSource clock) {
+    this.admin = admin;
+    this.observer = observer;
+    this.ticker = ticker;
+    this.allowed = Set.copyOf(allowed);
+    this.health = new StoreHealth(examine, admin.store().display(), ticker, clock);
+    this.evictor = new Evictor(admin, observer, allowed);
+  }
+
+  @Override
+  public ConsoleResponse apply(ConsoleRequest request) {
+    observer.watched();
+    List<String> path = request.segments();
+    if (request.method().equals("POST")) {
+      return write(path, request);
+    }
+    if (!request.method().equals("GET")) {
+      throw RefusedException.methodNotAllowed("GET");
+    }
+    return path.size() == 1 ? all(path.get(0), request) : one(path, request);
+  }
+
+  private ConsoleResponse all(String what, ConsoleRequest request) {
+    Parameters parameters = new Parameters(request);
+    return switch (what) {
+      case "status" -> json(status());
+      case "locks" -> locks(request);
+      case "waits" -> json(WaitsReport.json(observer));
+      case "processes" -> json(ProcessList.json(observer, parameters));
+      case "events" -> json(EventList.json(observer, parameters, null));
+      case "doctor" -> json(health.doctor(parameters.flag("fresh")));
+      case "guarantees" -> json(health.guarantees(parameters.text("mode")));
+      case "stream" ->
+          ConsoleResponse.stream(new LiveStream(observer, ticker, this::status, request));
+      default -> throw RefusedException.notFound();
+    };
+  }
+
+  private ConsoleResponse one(List<String> path, ConsoleRequest request) {
+    String name = path.get(1);
+    if (path.size() == 2 && path.get(0).equals("locks")) {
+      checkName(name);
+      observer.watched(name);
+      return json(LockDetail.json(observer, observer.look(name)));
+    }
+    if (path.size() == 3 && path.get(0).equals("locks") && path.get(2).equals("history")) {
+      checkName(name);
+      return json(EventList.json(observer, new Parameters(request), name));
+    }
+    if (path.size() == 2 && path.get(0).equals("processes")) {
+      return json(ProcessList.json(observer, name));
+    }
+    throw RefusedException.notFound();
+  }
+
+  private ConsoleResponse write(List<String> path, ConsoleRequest request) {
+    if (path.size() == 3 && path.get(0).equals("locks") && !allowed.isEmpty()) {
+      String name = path.get(1);
+      checkName(name);
+      if (path.get(2).equals("evict")) {
+        return evictor.evict(name, request);
+      }
+      if (path.get(2).equals("open")) {
+        return evictor.open(name, request);
+      }
+    }
+    throw RefusedException.notFound();
+  }
+
+  private ConsoleResponse locks(ConsoleRequest request) {
+    LockList list = new LockList(observer, request);
+    String accepted = request.header("Accept");
+    if (accepted != null && accepted.startsWith("text/csv")) {
+      return ConsoleResponse.of(
+              "text/csv; charset=utf-8", list.csv().getBytes(StandardCharsets.UTF_8))
+          .with("Cache-Control", "no-store")
+          .with("Content-Disposition", "attachment; filename=\"locks.csv\"");
+    }
+    return json(list.json());
+  }
+
+  private Map<String, @Nullable Object> status() {
+    return StatusReport.json(observer, admin.store(), health.mode(), allowed);
+  }
+
+  private static ConsoleResponse json(Map<String, @Nullable Object> json) {
+    return ConsoleResponse.json(200, json);
+  }
+
+  static void checkName(String name) {
+    LockName.of(name);
+  }
+}

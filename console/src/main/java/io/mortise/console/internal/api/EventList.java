@@ -1,0 +1,73 @@
+package io.mortise.console.internal.api;
+
+import io.mortise.console.internal.observer.EventRing;
+import io.mortise.console.internal.observer.ObservedEvent;
+import io.mortise.console.internal.observer.Observer;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Events of all locks, or of one. */
+final class EventList {
+  private static final int MOST = 1000;
+  private static final int USUAL = 200;
+
+  private EventList() {}
+
+  static Map<String, @Nullable Object> json(
+      Observer observer, Parameters parameters, @Nullable String name) {
+    String lock = name == null ? parameters.text("lock") : name;
+    String process = parameters.text("process");
+    List<String> kinds =
+        parameters.text("kind").isEmpty()
+            ? List.of()
+            : List.of(parameters.text("kind").split(",", -1));
+    Predicate<ObservedEvent> wanted =
+        event ->
+            (lock.isEmpty() || lock.equals(event.lock()))
+                && (process.isEmpty() || process.equals(event.session()))
+                && (kinds.isEmpty() || kinds.contains(event.kind().toString()));
+    int limit = (int) parameters.number("limit", USUAL, 1, MOST);
+    EventRing ring = observer.events();
+    List<ObservedEvent> events =
+        parameters.text("since").isEmpty()
+            ? ring.latest(wanted, limit)
+            : ring.after(parameters.number("since", 0, 0, Long.MAX_VALUE), wanted, limit);
+    Map<String, @Nullable Object> json = summary(observer);
+    json.put("events", events.stream().map(EventList::json).toList());
+    return json;
+  }
+
+  /** From which number to which there are any, and when none were seen. */
+  static Map<String, @Nullable Object> summary(Observer observer) {
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("first", observer.events().first());
+    json.put("last", observer.events().last());
+    json.put(
+        "gaps",
+        observer.gaps().stream()
+            .map(
+                gap -> Map.of("fromAt", gap.from().toEpochMilli(), "toAt", gap.to().toEpochMilli()))
+            .toList());
+    return json;
+  }
+
+  static Map<String, @Nullable Object> json(ObservedEvent event) {
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("seq", event.seq());
+    json.put("at", JsonParts.at(event.at()));
+    json.put("kind", event.kind().toString());
+    json.put("lock", event.lock());
+    json.put("session", event.session());
+    JsonParts.putClient(json, event.client());
+    json.put("label", event.label());
+    json.put("attempt", event.attempt());
+    json.put("token", JsonParts.token(event.token()));
+    json.put("heldMillis", JsonParts.millis(event.held()));
+    json.put("doubtMillis", event.doubt().toMillis());
+    json.put("text", event.text());
+    return json;
+  }
+}

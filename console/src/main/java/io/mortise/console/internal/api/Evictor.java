@@ -1,0 +1,198 @@
+package io.mortise.console.internal.api;
+
+import com.fasterxml.jackson.jr.ob.JSON;
+import io.mortise.admin.Eviction;
+import io.mortise.admin.EvictionResult;
+import io.mortise.admin.LockAdmin;
+import io.mortise.admin.LockParticipant;
+import io.mortise.console.ConsoleAction;
+import io.mortise.console.internal.http.ConsoleRequest;
+import io.mortise.console.internal.http.ConsoleResponse;
+import io.mortise.console.internal.http.RefusedException;
+import io.mortise.console.internal.observer.ObservedEvent;
+import io.mortise.console.internal.observer.ObservedKind;
+import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.internal.observer.SeenLock;
+import io.mortise.console.view.EvictionText;
+import io.mortise.console.view.LockFormatter;
+import io.mortise.console.view.OutputSanitizer;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ends holds and waits, and opens locks: each time exactly what was on the screen of the person who
+ * asks, or nothing.
+ */
+final class Evictor {
+  private static final Logger LOG = LoggerFactory.getLogger(Evictor.class);
+
+  private final LockAdmin admin;
+  private final Observer observer;
+  private final Set<ConsoleAction> allowed;
+
+  Evictor(LockAdmin admin, Observer observer, Set<ConsoleAction> allowed) {
+    this.admin = admin;
+    this.observer = observer;
+    this.allowed = Set.copyOf(allowed);
+  }
+
+  ConsoleResponse evict(String name, ConsoleRequest request) {
+    if (!allowed.contains(ConsoleAction.CLOSE) && !allowed.contains(ConsoleAction.BREAK)) {
+      throw RefusedException.notFound();
+    }
+    Map<String, Object> body = body(request);
+    String attempt = text(body, "attempt");
+    String token = text(body, "token");
+    boolean now = isNow(text(body, "how"));
+    if (!allowed.contains(now ? ConsoleAction.BREAK : ConsoleAction.CLOSE)) {
+      throw new RefusedException(
+          404,
+          "not-found",
+          "This console may not do that.",
+          "To allow it, start it with --allow " + (now ? "break" : "close") + ".");
+    }
+    if (now && !name.equals(text(body, "confirm"))) {
+      throw RefusedException.badRequest("To free a lock at once, 'confirm' has to be its name.");
+    }
+    SeenLock lock = observer.look(name);
+    Optional<LockParticipant> holder = find(lock.info().holders(), attempt, token);
+    Optional<LockParticipant> party =
+        holder.or(
+            () -> token == null ? find(lock.info().waiters(), attempt, null) : Optional.empty());
+    if (party.isEmpty()) {
+      return changed(lock, "This hold or wait has ended by now. Nothing was done.");
+    }
+    boolean dead = holder.isPresent() && LockFormatter.isGone(party.get());
+    if (dead && !now && !lock.info().shutFor().isZero()) {
+      return changed(
+          lock,
+          "Of this lock "
+              + LockFormatter.gone(lock.info())
+              + ". A command may have outlived its process. Nothing was done.");
+    }
+    Eviction how = now || holder.isEmpty() ? Eviction.BREAK : Eviction.CLOSE;
+    observer.evicting(event(name, party.get(), how, holder.isPresent()));
+    EvictionResult result = admin.evict(name, party.get().attempt(), how);
+    SeenLock after = observer.look(name);
+    String who = LockFormatter.client(party.get());
+    String message = EvictionText.of(result, OutputSanitizer.text(name), who, now, dead);
+    LOG.info(
+        "An operator at the console evicted from lock '{}': {} (form={}, attempt={}, token={},"
+            + " result={}).",
+        OutputSanitizer.text(name),
+        message,
+        how,
+        party.get().attempt(),
+        party.get().token(),
+        result);
+    if (result == EvictionResult.NOT_THERE) {
+      return changed(after, message);
+    }
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("result", result.name().toLowerCase(Locale.ROOT));
+    json.put("message", message);
+    json.put("shutForMillis", how == Eviction.CLOSE ? party.get().sessionLeft().toMillis() : 0L);
+    json.put("lock", LockDetail.json(observer, after));
+    return ConsoleResponse.json(200, json);
+  }
+
+  ConsoleResponse open(String name, ConsoleRequest request) {
+    if (!allowed.contains(ConsoleAction.OPEN)) {
+      throw RefusedException.notFound();
+    }
+    body(request);
+    SeenLock lock = observer.look(name);
+    boolean held = lock.info().holders().stream().anyMatch(party -> !LockFormatter.isGone(party));
+    if (held) {
+      return changed(lock, "Somebody holds this lock. Nothing was done.");
+    }
+    boolean opened = admin.reopen(name);
+    SeenLock after = observer.look(name);
+    String message =
+        opened
+            ? "Opened lock '" + OutputSanitizer.text(name) + "'."
+            : "Lock '" + OutputSanitizer.text(name) + "' has opened by itself.";
+    LOG.info("An operator at the console: {}", message);
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("opened", opened);
+    json.put("message", message);
+    json.put("lock", LockDetail.json(observer, after));
+    return ConsoleResponse.json(200, json);
+  }
+
+  private ConsoleResponse changed(SeenLock lock, String message) {
+    Map<String, @Nullable Object> json =
+        new RefusedException(409, "changed", message, "Look at the lock as it is now.").json();
+    json.put("lock", LockDetail.json(observer, lock));
+    return ConsoleResponse.json(409, json);
+  }
+
+  private static Optional<LockParticipant> find(
+      List<LockParticipant> parties, @Nullable String attempt, @Nullable String token) {
+    return parties.stream()
+        .filter(
+            party ->
+                party.attempt().equals(attempt)
+                    && Objects.equals(JsonParts.token(party.token()), token))
+        .findFirst();
+  }
+
+  private ObservedEvent event(String name, LockParticipant party, Eviction how, boolean holds) {
+    ObservedKind kind =
+        !holds
+            ? ObservedKind.GAVE_UP
+            : how == Eviction.BREAK ? ObservedKind.BROKEN : ObservedKind.EVICTED;
+    return new ObservedEvent(
+        0,
+        observer.now(),
+        kind,
+        name,
+        SeenLock.session(party.attempt()),
+        party.client(),
+        party.label(),
+        party.attempt(),
+        party.token(),
+        null,
+        Duration.ZERO,
+        kind == ObservedKind.BROKEN ? "freed at once by an operator" : "ended by an operator");
+  }
+
+  private static boolean isNow(@Nullable String how) {
+    if ("break".equals(how)) {
+      return true;
+    }
+    if ("close".equals(how)) {
+      return false;
+    }
+    throw RefusedException.badRequest("'how' has to be close or break.");
+  }
+
+  private static @Nullable String text(Map<String, Object> body, String key) {
+    Object value = body.get(key);
+    if (value == null) {
+      return null;
+    }
+    if (value instanceof String text) {
+      return text;
+    }
+    throw RefusedException.badRequest("'" + key + "' has to be a text.");
+  }
+
+  private static Map<String, Object> body(ConsoleRequest request) {
+    try {
+      return JSON.std.mapFrom(request.body());
+    } catch (IOException e) {
+      throw RefusedException.badRequest("The body has to be a JSON object.");
+    }
+  }
+}

@@ -1,0 +1,258 @@
+package io.mortise.console.internal.api;
+
+import io.mortise.LockName;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.console.internal.http.ConsoleRequest;
+import io.mortise.console.internal.http.RefusedException;
+import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.internal.observer.SeenLock;
+import io.mortise.console.internal.observer.SeenSession;
+import io.mortise.console.view.LockFormatter.Condition;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** A page of the lock list: filtered, then sorted, then cut. */
+final class LockList {
+  private static final int MOST = 200;
+  private static final int USUAL = 100;
+
+  private final Observer observer;
+  private final String prefix;
+  private final String text;
+  private final List<String> states;
+  private final String sort;
+  private final int from;
+  private final int limit;
+
+  LockList(Observer observer, ConsoleRequest request) {
+    Parameters parameters = new Parameters(request);
+    this.observer = observer;
+    this.prefix = parameters.text("prefix");
+    this.text = parameters.text("q");
+    this.sort = parameters.text("sort").isEmpty() ? "trouble" : parameters.text("sort");
+    String state = parameters.text("state");
+    this.states =
+        state.isEmpty() || state.equals("all") ? List.of() : List.of(state.split(",", -1));
+    this.from = (int) parameters.number("cursor", 0, 0, Integer.MAX_VALUE);
+    this.limit = (int) parameters.number("limit", USUAL, 1, MOST);
+    states.forEach(LockList::checkState);
+    comparator();
+  }
+
+  /** A lock with what decides its place. */
+  record Row(SeenLock lock, Condition condition, Set<Trouble> troubles) {
+    private int rank() {
+      return troubles.stream().mapToInt(Trouble::ordinal).min().orElse(Trouble.values().length);
+    }
+
+    private long waitedNanos() {
+      Duration waited = lock.waitedFor();
+      return waited != null ? waited.toNanos() : lock.isWaited() ? 1 : 0;
+    }
+  }
+
+  /** All that the filter lets pass, in order. */
+  List<Row> rows() {
+    Trouble.Finder finder = new Trouble.Finder(observer);
+    Predicate<SeenLock> matches = matcher();
+    List<Row> rows = new ArrayList<>();
+    boolean exact = false;
+    for (SeenLock lock : observer.locks()) {
+      exact |= lock.name().equals(text);
+      if (matches.test(lock)) {
+        Row row = new Row(lock, finder.condition(lock), finder.of(lock));
+        if (isWanted(row)) {
+          rows.add(row);
+        }
+      }
+    }
+    if (!exact && from == 0 && isName(text) && text.startsWith(prefix)) {
+      SeenLock asked = observer.look(text);
+      Row row = new Row(asked, finder.condition(asked), finder.of(asked));
+      if (row.condition() != Condition.FREE && isWanted(row)) {
+        rows.add(row);
+      }
+    }
+    rows.sort(comparator());
+    return rows;
+  }
+
+  /** The page as an answer. */
+  Map<String, @Nullable Object> json() {
+    List<Row> rows = rows();
+    List<Row> page = rows.subList(Math.min(from, rows.size()), Math.min(from + limit, rows.size()));
+    Instant now = observer.now();
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("asOfAt", JsonParts.at(now));
+    json.put("complete", observer.survey().complete());
+    json.put("total", rows.size());
+    json.put(
+        "next", from + page.size() < rows.size() ? Integer.toString(from + page.size()) : null);
+    json.put("locks", page.stream().map(this::line).toList());
+    return json;
+  }
+
+  private Map<String, @Nullable Object> line(Row row) {
+    SeenLock lock = row.lock();
+    Duration held = lock.heldFor();
+    Map<String, @Nullable Object> line = new LinkedHashMap<>();
+    line.put("name", lock.name());
+    line.put("state", row.condition().toString());
+    line.put("trouble", Trouble.words(row.troubles()));
+    line.put(
+        "permits", lock.info().permits().isPresent() ? lock.info().permits().getAsInt() : null);
+    line.put("holders", lock.holders());
+    line.put("waiters", lock.waiters());
+    line.put("first", first(observer, lock));
+    line.put("heldMillis", held.isZero() ? null : held.toMillis());
+    line.put("waitedMillis", JsonParts.millis(lock.waitedFor()));
+    line.put("usualMillis", JsonParts.millis(observer.usual(lock.name())));
+    line.put("shutForMillis", lock.info().shutFor().toMillis());
+    line.put("asOfAt", JsonParts.at(lock.at()));
+    return line;
+  }
+
+  /** The first holder, of a survey as much as of a look. */
+  static @Nullable Map<String, @Nullable Object> first(Observer observer, SeenLock lock) {
+    String attempt = lock.firstAttempt();
+    if (attempt == null) {
+      return null;
+    }
+    LockParticipant party = lock.first();
+    String session = SeenLock.session(attempt);
+    Map<String, @Nullable Object> first = new LinkedHashMap<>();
+    first.put("session", session);
+    first.put("attempt", attempt);
+    JsonParts.putClient(first, client(observer, party, session));
+    first.put("label", lock.firstLabel());
+    first.put("mode", party == null ? null : party.share().toString());
+    first.put("token", party == null ? null : JsonParts.token(party.token()));
+    return first;
+  }
+
+  private static @Nullable ClientInfo client(
+      Observer observer, @Nullable LockParticipant party, String session) {
+    if (party != null && party.client() != null) {
+      return party.client();
+    }
+    SeenSession seen = observer.session(session);
+    return seen == null ? null : seen.client();
+  }
+
+  /** The same filter for spreadsheets, in one piece. */
+  String csv() {
+    StringBuilder csv =
+        new StringBuilder(
+            "name,state,trouble,holders,waiters,host,pid,client,label,mode,token,heldMillis,waitedMillis,"
+                + "shutForMillis\r\n");
+    for (Row row : rows()) {
+      Map<String, @Nullable Object> line = line(row);
+      Map<String, @Nullable Object> first = first(observer, row.lock());
+      List<@Nullable Object> cells = new ArrayList<>();
+      cells.add(row.lock().name());
+      cells.add(row.condition());
+      cells.add(String.join(" ", Trouble.words(row.troubles())));
+      cells.add(row.lock().holders());
+      cells.add(row.lock().waiters());
+      for (String key : List.of("host", "pid", "client", "label", "mode", "token")) {
+        cells.add(first == null ? null : first.get(key));
+      }
+      for (String key : List.of("heldMillis", "waitedMillis", "shutForMillis")) {
+        cells.add(line.get(key));
+      }
+      csv.append(CsvCells.line(cells));
+    }
+    return csv.toString();
+  }
+
+  private Predicate<SeenLock> matcher() {
+    String wanted = text.toLowerCase(Locale.ROOT);
+    return lock ->
+        lock.name().startsWith(prefix)
+            && (wanted.isEmpty()
+                || has(lock.name(), wanted)
+                || has(lock.firstLabel(), wanted)
+                || has(client(lock), wanted)
+                || lock.info().holders().stream().anyMatch(party -> has(party, wanted))
+                || lock.info().waiters().stream().anyMatch(party -> has(party, wanted)));
+  }
+
+  private @Nullable ClientInfo client(SeenLock lock) {
+    String attempt = lock.firstAttempt();
+    return attempt == null ? null : client(observer, null, SeenLock.session(attempt));
+  }
+
+  private static boolean has(LockParticipant party, String wanted) {
+    return has(party.label(), wanted) || has(party.client(), wanted);
+  }
+
+  private static boolean has(@Nullable ClientInfo client, String wanted) {
+    return client != null
+        && (has(client.host() + ":" + client.pid(), wanted) || has(client.name(), wanted));
+  }
+
+  private static boolean has(String text, String wanted) {
+    return text.toLowerCase(Locale.ROOT).contains(wanted);
+  }
+
+  private boolean isWanted(Row row) {
+    return states.isEmpty() || states.stream().anyMatch(state -> is(row, state));
+  }
+
+  private static boolean is(Row row, String state) {
+    return switch (state) {
+      case "held" -> row.condition() == Condition.HELD;
+      case "idle" -> row.condition() == Condition.HELD && !row.lock().isWaited();
+      default -> row.troubles().contains(Trouble.valueOf(state.toUpperCase(Locale.ROOT)));
+    };
+  }
+
+  private static void checkState(String state) {
+    if (!List.of("held", "idle", "waited", "long", "gone", "shut", "cycle").contains(state)) {
+      throw RefusedException.badRequest(
+          "State '" + state + "' is none of held, waited, long, gone, shut, idle, cycle.");
+    }
+  }
+
+  private Comparator<Row> comparator() {
+    Comparator<Row> name = Comparator.comparing(row -> row.lock().name());
+    Comparator<Row> held =
+        Comparator.<Row, Duration>comparing(row -> row.lock().heldFor()).reversed();
+    Comparator<Row> waited = Comparator.comparingLong(Row::waitedNanos).reversed();
+    return switch (sort) {
+      case "name" -> name;
+      case "held" -> held.thenComparing(name);
+      case "waiting" ->
+          Comparator.<Row>comparingInt(row -> -Math.abs(row.lock().waiters()))
+              .thenComparing(waited)
+              .thenComparing(name);
+      case "trouble" ->
+          Comparator.comparingInt(Row::rank)
+              .thenComparing(waited)
+              .thenComparing(held)
+              .thenComparing(name);
+      default ->
+          throw RefusedException.badRequest(
+              "Order '" + sort + "' is none of trouble, name, held, waiting.");
+    };
+  }
+
+  private static boolean isName(String text) {
+    try {
+      LockName.of(text);
+      return true;
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+}

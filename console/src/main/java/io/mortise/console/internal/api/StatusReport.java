@@ -1,0 +1,182 @@
+package io.mortise.console.internal.api;
+
+import io.mortise.admin.StoreInfo;
+import io.mortise.console.ConsoleAction;
+import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.internal.observer.SeenLock;
+import io.mortise.console.internal.observer.SeenSession;
+import io.mortise.console.internal.observer.WaitCycle;
+import io.mortise.console.view.LockFormatter.Condition;
+import io.mortise.console.view.OutputSanitizer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Counts, alarms and cost: what stands around every page. */
+final class StatusReport {
+  private static final int GROUPS = 20;
+  private static final int ALARMS = 20;
+
+  private final Observer observer;
+  private final Trouble.Finder finder;
+  private final Map<String, Integer> groups = new HashMap<>();
+  private final List<Alarm> alarms = new ArrayList<>();
+  private final Map<Trouble, Integer> troubles = new HashMap<>();
+  private int locks;
+  private int held;
+  private int idle;
+  private Duration longestWait = Duration.ZERO;
+  private Duration longestHold = Duration.ZERO;
+
+  private StatusReport(Observer observer) {
+    this.observer = observer;
+    this.finder = new Trouble.Finder(observer);
+  }
+
+  /** Something to be seen from every page. */
+  record Alarm(String kind, List<String> locks, List<String> sessions, @Nullable Instant since) {
+    Map<String, @Nullable Object> json() {
+      Map<String, @Nullable Object> json = new LinkedHashMap<>();
+      json.put("kind", kind);
+      json.put("locks", locks);
+      json.put("sessions", sessions);
+      json.put("sinceAt", JsonParts.at(since));
+      return json;
+    }
+  }
+
+  static Map<String, @Nullable Object> json(
+      Observer observer, StoreInfo store, @Nullable String mode, Set<ConsoleAction> allowed) {
+    StatusReport report = new StatusReport(observer);
+    for (WaitCycle cycle : observer.cycles()) {
+      report.alarms.add(new Alarm("cycle", cycle.locks(), cycle.sessions(), cycle.since()));
+    }
+    observer.locks().forEach(report::count);
+    return report.json(store, mode, allowed);
+  }
+
+  private void count(SeenLock lock) {
+    Condition condition = finder.condition(lock);
+    Set<Trouble> found = finder.of(lock);
+    locks++;
+    held += condition == Condition.HELD ? 1 : 0;
+    idle += condition == Condition.HELD && !lock.isWaited() ? 1 : 0;
+    found.forEach(trouble -> troubles.merge(trouble, 1, Integer::sum));
+    groups.merge(group(lock.name()), 1, Integer::sum);
+    Duration waited = lock.waitedFor();
+    if (waited != null && waited.compareTo(longestWait) > 0) {
+      longestWait = waited;
+    }
+    if (condition == Condition.HELD && lock.heldFor().compareTo(longestHold) > 0) {
+      longestHold = lock.heldFor();
+    }
+    if (found.contains(Trouble.GONE)) {
+      alarm("gone", lock);
+    } else if (found.contains(Trouble.LONG) && lock.isWaited()) {
+      alarm("long", lock);
+    }
+  }
+
+  private void alarm(String kind, SeenLock lock) {
+    String attempt = lock.firstAttempt();
+    if (alarms.size() < ALARMS) {
+      alarms.add(
+          new Alarm(
+              kind,
+              List.of(lock.name()),
+              attempt == null ? List.of() : List.of(SeenLock.session(attempt)),
+              lock.heldFor().isZero() ? null : lock.at().minus(lock.heldFor())));
+    }
+  }
+
+  private static String group(String name) {
+    return name.substring(0, name.lastIndexOf('/') + 1);
+  }
+
+  private Map<String, @Nullable Object> json(
+      StoreInfo store, @Nullable String mode, Set<ConsoleAction> allowed) {
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("nowAt", JsonParts.at(observer.now()));
+    json.put("startedAt", JsonParts.at(observer.started()));
+    json.put("store", OutputSanitizer.hide(store.display()));
+    json.put("features", words(store.features()));
+    json.put("mode", mode);
+    json.put("allowed", words(allowed));
+    Observer.Away away = observer.away();
+    json.put(
+        "away",
+        away == null
+            ? null
+            : Map.of("sinceAt", away.since().toEpochMilli(), "message", away.message()));
+    json.put("survey", survey());
+    json.put("budget", Map.of("share", observer.share(), "used", rounded(observer.used())));
+    json.put("counts", counts());
+    json.put("longestWaitMillis", longestWait.toMillis());
+    json.put("longestHoldMillis", longestHold.toMillis());
+    json.put("groups", largestGroups());
+    json.put("alarms", alarms.stream().map(Alarm::json).toList());
+    json.put("events", EventList.summary(observer));
+    return json;
+  }
+
+  private Map<String, @Nullable Object> survey() {
+    Observer.Survey last = observer.survey();
+    Map<String, @Nullable Object> survey = new LinkedHashMap<>();
+    survey.put("asOfAt", JsonParts.at(last.asOf()));
+    survey.put("tookMillis", last.asOf() == null ? null : last.took().toMillis());
+    survey.put("everyMillis", observer.pause().toMillis());
+    survey.put("complete", last.complete());
+    return survey;
+  }
+
+  private Map<String, @Nullable Object> counts() {
+    Map<String, @Nullable Object> counts = new LinkedHashMap<>();
+    counts.put("locks", locks);
+    counts.put("held", held);
+    counts.put("waited", troubles.getOrDefault(Trouble.WAITED, 0));
+    counts.put("gone", troubles.getOrDefault(Trouble.GONE, 0));
+    counts.put("shut", troubles.getOrDefault(Trouble.SHUT, 0));
+    counts.put("long", troubles.getOrDefault(Trouble.LONG, 0));
+    counts.put("idle", idle);
+    counts.put(
+        "processes", observer.sessions().stream().filter(session -> !session.over()).count());
+    counts.put("cycles", observer.cycles().size());
+    return counts;
+  }
+
+  private List<Map<String, Object>> largestGroups() {
+    return groups.entrySet().stream()
+        .sorted(
+            Map.Entry.<String, Integer>comparingByValue(Comparator.reverseOrder())
+                .thenComparing(Map.Entry.comparingByKey()))
+        .limit(GROUPS)
+        .map(group -> Map.<String, Object>of("prefix", group.getKey(), "locks", group.getValue()))
+        .toList();
+  }
+
+  private static double rounded(double share) {
+    return Math.round(share * 1e5) / 1e5;
+  }
+
+  private static List<String> words(Set<? extends Enum<?>> values) {
+    return values.stream().sorted().map(value -> value.name().toLowerCase(Locale.ROOT)).toList();
+  }
+
+  /** Of a session, as several answers name it. */
+  static Map<String, @Nullable Object> node(Observer observer, String session) {
+    SeenSession seen = observer.session(session);
+    Map<String, @Nullable Object> node = new LinkedHashMap<>();
+    node.put("session", session);
+    JsonParts.putClient(node, seen == null ? null : seen.client());
+    node.put("gone", seen != null && seen.over());
+    return node;
+  }
+}

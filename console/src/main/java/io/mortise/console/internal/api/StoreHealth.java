@@ -1,0 +1,114 @@
+package io.mortise.console.internal.api;
+
+import io.mortise.console.internal.http.RefusedException;
+import io.mortise.console.view.DoctorReport;
+import io.mortise.console.view.GuaranteeFormatter;
+import io.mortise.guarantee.GuaranteeLevel;
+import io.mortise.guarantee.GuaranteeTable;
+import io.mortise.guarantee.StoreMode;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.time.Ticker;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** What the store's settings are, and what locks on it guarantee. */
+final class StoreHealth {
+  /** Nobody has the server examined again and again by pressing a key. */
+  private static final long LEAST_AGE = Duration.ofSeconds(5).toNanos();
+
+  private final @Nullable Supplier<StoreReport> examine;
+  private final String display;
+  private final Ticker ticker;
+  private final InstantSource clock;
+  private final GuaranteeTable table = GuaranteeTable.load();
+  private volatile @Nullable Examined last;
+
+  private record Examined(StoreReport report, Instant at, long nanos) {}
+
+  StoreHealth(
+      @Nullable Supplier<StoreReport> examine, String display, Ticker ticker, InstantSource clock) {
+    this.examine = examine;
+    this.display = display;
+    this.ticker = ticker;
+    this.clock = clock;
+  }
+
+  /** Of the last look; null if there was none, or the table does not know it. */
+  @Nullable String mode() {
+    Examined seen = last;
+    return seen == null
+        ? null
+        : DoctorReport.mode(seen.report(), table).map(StoreMode::id).orElse(null);
+  }
+
+  /** Blocks for the store if there was no look, or a fresh one is asked for. */
+  Map<String, @Nullable Object> doctor(boolean fresh) {
+    Supplier<StoreReport> how = examine;
+    if (how == null) {
+      throw new RefusedException(
+          404, "not-found", "This console was started without a look at the store's settings.", "");
+    }
+    Examined seen = examined(how, fresh);
+    Map<String, @Nullable Object> json = DoctorReport.json(display, seen.report(), table);
+    json.put("asOfAt", JsonParts.at(seen.at()));
+    return json;
+  }
+
+  private synchronized Examined examined(Supplier<StoreReport> how, boolean fresh) {
+    Examined seen = last;
+    if (seen != null && (!fresh || ticker.nanos() - seen.nanos() < LEAST_AGE)) {
+      return seen;
+    }
+    Examined now = new Examined(how.get(), clock.instant(), ticker.nanos());
+    last = now;
+    return now;
+  }
+
+  Map<String, @Nullable Object> guarantees(String mode) {
+    List<StoreMode> modes =
+        mode.isEmpty()
+            ? table.modes()
+            : table.modes().stream().filter(known -> known.id().equals(mode)).toList();
+    if (modes.isEmpty()) {
+      throw new RefusedException(404, "not-found", "The table has no row of that name.", "");
+    }
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("here", mode());
+    json.put(
+        "faults",
+        table.faults().stream()
+            .map(
+                fault ->
+                    Map.of(
+                        "id",
+                        fault.id(),
+                        "title",
+                        fault.title(),
+                        "meaning",
+                        GuaranteeFormatter.plain(fault.meaning())))
+            .toList());
+    json.put(
+        "answers",
+        Stream.of(GuaranteeLevel.values())
+            .map(
+                level ->
+                    Map.of(
+                        "id",
+                        level.name().toLowerCase(Locale.ROOT),
+                        "words",
+                        level.words(),
+                        "meaning",
+                        level.meaning()))
+            .toList());
+    json.put("modes", modes.stream().map(row -> GuaranteeFormatter.json(table, row)).toList());
+    return json;
+  }
+}

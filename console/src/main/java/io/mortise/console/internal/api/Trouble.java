@@ -1,0 +1,75 @@
+package io.mortise.console.internal.api;
+
+import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.internal.observer.SeenLock;
+import io.mortise.console.internal.observer.SeenSession;
+import io.mortise.console.internal.observer.WaitCycle;
+import io.mortise.console.view.LockFormatter.Condition;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/** What may be wrong with a lock, the worst first. */
+enum Trouble {
+  CYCLE,
+  GONE,
+  LONG,
+  WAITED,
+  SHUT;
+
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Looks at locks with what an observer knows now. */
+  static final class Finder {
+    private final Observer observer;
+    private final Set<String> inCycles = new HashSet<>();
+
+    Finder(Observer observer) {
+      this.observer = observer;
+      for (WaitCycle cycle : observer.cycles()) {
+        inCycles.addAll(cycle.locks());
+      }
+    }
+
+    Set<Trouble> of(SeenLock lock) {
+      Set<Trouble> found = EnumSet.noneOf(Trouble.class);
+      if (inCycles.contains(lock.name())) {
+        found.add(CYCLE);
+      }
+      if (condition(lock) == Condition.GONE) {
+        found.add(GONE);
+      }
+      if (observer.isLong(lock)) {
+        found.add(LONG);
+      }
+      if (lock.isWaited()) {
+        found.add(WAITED);
+      }
+      if (!lock.info().shutFor().isZero()) {
+        found.add(SHUT);
+      }
+      return found;
+    }
+
+    /** As far as a survey tells: whether the holder is there may be known of its process only. */
+    Condition condition(SeenLock lock) {
+      String attempt = lock.firstAttempt();
+      if (!lock.full() && lock.condition() == Condition.HELD && attempt != null) {
+        SeenSession session = observer.session(SeenLock.session(attempt));
+        if (lock.holders() == 1 && session != null && session.over()) {
+          return Condition.GONE;
+        }
+      }
+      return lock.condition();
+    }
+  }
+
+  static List<String> words(Set<Trouble> troubles) {
+    return troubles.stream().map(Trouble::toString).toList();
+  }
+}

@@ -1,0 +1,77 @@
+package io.mortise.console.internal.http;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request, whatever server it came through.
+ *
+ * @param path as it was sent, from where its reader begins
+ * @param query as it was sent; empty if there is none
+ * @param headers the values of a header, by its name
+ * @param body at most one byte more than {@link RequestGuard#MAX_BODY}
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+public record ConsoleRequest(
+    String method, String path, String query, Function<String, List<String>> headers, byte[] body) {
+
+  /**
+   * The value of a header; null if there is none.
+   *
+   * @throws RefusedException if there are several: two readers might take different ones
+   */
+  public @Nullable String header(String name) {
+    List<String> values = headers.apply(name);
+    if (values.size() > 1) {
+      throw RefusedException.badRequest("Header " + name + " is there more than once.");
+    }
+    return values.isEmpty() ? null : values.get(0);
+  }
+
+  /** The parts of the path between slashes, decoded: a slash of a name is in its part. */
+  public List<String> segments() {
+    List<String> segments = new ArrayList<>();
+    for (String part : path.split("/", -1)) {
+      segments.add(decoded(part.replace("+", "%2B")));
+    }
+    return segments;
+  }
+
+  /** The parameters of the query, decoded, in order. */
+  public Map<String, List<String>> parameters() {
+    Map<String, List<String>> parameters = new LinkedHashMap<>();
+    for (String pair : query.split("&", -1)) {
+      if (!pair.isEmpty()) {
+        int equals = pair.indexOf('=');
+        String name = equals < 0 ? pair : pair.substring(0, equals);
+        String value = equals < 0 ? "" : pair.substring(equals + 1);
+        parameters.computeIfAbsent(decoded(name), key -> new ArrayList<>()).add(decoded(value));
+      }
+    }
+    return parameters;
+  }
+
+  /** The same request with another path. */
+  ConsoleRequest withPath(String other) {
+    return new ConsoleRequest(method, other, query, headers, body);
+  }
+
+  /** The same request with another query. */
+  public ConsoleRequest withQuery(String other) {
+    return new ConsoleRequest(method, path, other, headers, body);
+  }
+
+  private static String decoded(String text) {
+    try {
+      return URLDecoder.decode(text, StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      throw RefusedException.badRequest("The address has a percent sign that stands for nothing.");
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package io.mortise.console.internal.http;
+
+import io.mortise.console.view.JsonWriter;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An answer, whatever server it goes through.
+ *
+ * @param headers besides those that every answer has
+ * @param stream what writes on after the headers; null if {@code body} is all
+ * @param delay how long the answer is kept back
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+public record ConsoleResponse(
+    int status,
+    Map<String, String> headers,
+    byte[] body,
+    @Nullable StreamBody stream,
+    Duration delay) {
+  private static final byte[] NOTHING = {};
+
+  /** Writes to one client for as long as it listens. */
+  @FunctionalInterface
+  public interface StreamBody {
+    /**
+     * Writes until the client is gone. Runs on a thread of its own.
+     *
+     * @throws java.io.IOException if it is
+     * @throws InterruptedException if the server stops
+     */
+    void writeTo(EventSink sink) throws java.io.IOException, InterruptedException;
+  }
+
+  /** Bytes of some type. */
+  public static ConsoleResponse of(String type, byte[] body) {
+    return new ConsoleResponse(200, Map.of("Content-Type", type), body, null, Duration.ZERO);
+  }
+
+  /** JSON that nobody keeps. */
+  public static ConsoleResponse json(int status, Object value) {
+    Map<String, String> headers = new LinkedHashMap<>();
+    headers.put("Content-Type", "application/json; charset=utf-8");
+    headers.put("Cache-Control", "no-store");
+    byte[] body = JsonWriter.compact(value).getBytes(StandardCharsets.UTF_8);
+    return new ConsoleResponse(status, headers, body, null, Duration.ZERO);
+  }
+
+  /** An error as JSON. */
+  public static ConsoleResponse error(RefusedException refused) {
+    return json(refused.status(), refused.json());
+  }
+
+  /** Server-sent events. */
+  public static ConsoleResponse stream(StreamBody stream) {
+    Map<String, String> headers = new LinkedHashMap<>();
+    headers.put("Content-Type", "text/event-stream; charset=utf-8");
+    headers.put("Cache-Control", "no-store");
+    // A proxy such as nginx keeps answers back otherwise, until it has a buffer full.
+    headers.put("X-Accel-Buffering", "no");
+    return new ConsoleResponse(200, headers, NOTHING, stream, Duration.ZERO);
+  }
+
+  /** The same with another header. */
+  public ConsoleResponse with(String name, String value) {
+    Map<String, String> more = new LinkedHashMap<>(headers);
+    more.put(name, value);
+    return new ConsoleResponse(status, more, body, stream, delay);
+  }
+
+  ConsoleResponse later(Duration by) {
+    return new ConsoleResponse(status, headers, body, stream, by);
+  }
+
+  ConsoleResponse notModified() {
+    return new ConsoleResponse(304, headers, NOTHING, null, delay);
+  }
+}

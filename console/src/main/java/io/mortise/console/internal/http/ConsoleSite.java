@@ -1,0 +1,87 @@
+package io.mortise.console.internal.http;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.console.view.OutputSanitizer;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Answers requests: the rules first, then the page's files or the API. */
+public final class ConsoleSite {
+  private static final Logger LOG = LoggerFactory.getLogger(ConsoleSite.class);
+  private static final String API = "api/v1/";
+
+  private final RequestGuard guard;
+  private final PageFiles files;
+  private final Function<ConsoleRequest, ConsoleResponse> api;
+  private final String base;
+
+  /**
+   * @param address where the server listens
+   * @param behind where people reach it through a proxy; null if there is none
+   * @param api answers what is below {@code api/v1/}, by a path from there on
+   */
+  public ConsoleSite(
+      InetSocketAddress address,
+      @Nullable URI behind,
+      AccessToken token,
+      PageFiles files,
+      Function<ConsoleRequest, ConsoleResponse> api) {
+    this.guard = new RequestGuard(address, behind, token);
+    this.files = files;
+    this.api = api;
+    this.base = behind == null ? "/" : (behind.getRawPath() + "/").replaceAll("/+$", "/");
+  }
+
+  /** What every answer carries. */
+  Map<String, String> headers() {
+    return files.securityHeaders();
+  }
+
+  /** Never throws. */
+  ConsoleResponse answer(ConsoleRequest received) {
+    try {
+      ConsoleRequest request = belowBase(received);
+      guard.check(request);
+      if (!request.path().startsWith(API)) {
+        return files.answer(request);
+      }
+      if (!guard.isAuthorized(request)) {
+        return guard.unauthorized();
+      }
+      return api.apply(request.withPath(request.path().substring(API.length())));
+    } catch (RefusedException e) {
+      return ConsoleResponse.error(e);
+    } catch (StoreUnavailableException e) {
+      return failed(503, "store-away", e, "The console asks again by itself.");
+    } catch (UnsupportedByStoreException e) {
+      return failed(501, "unsupported", e, "");
+    } catch (IllegalArgumentException e) {
+      return failed(400, "bad-request", e, "");
+    } catch (RuntimeException e) {
+      LOG.warn("A request to the console failed.", e);
+      return ConsoleResponse.error(
+          new RefusedException(
+              500, "defect", "This is a defect in the console.", "Its log says where."));
+    }
+  }
+
+  private static ConsoleResponse failed(int status, String error, Exception e, String remedy) {
+    String message = OutputSanitizer.hide(String.valueOf(e.getMessage()));
+    return ConsoleResponse.error(new RefusedException(status, error, message, remedy));
+  }
+
+  /** A proxy may strip the path of its own, or hand it on. */
+  private ConsoleRequest belowBase(ConsoleRequest request) {
+    String path = request.path();
+    if (path.startsWith(base)) {
+      return request.withPath(path.substring(base.length()));
+    }
+    return request.withPath(path.startsWith("/") ? path.substring(1) : path);
+  }
+}

@@ -1,0 +1,40 @@
+package io.mortise.console.internal.http;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/** Writes server-sent events. Used by one thread. */
+public final class EventSink {
+  private final OutputStream out;
+  private final WriteLimit limit;
+
+  EventSink(OutputStream out, WriteLimit limit) {
+    this.out = out;
+    this.limit = limit;
+  }
+
+  /**
+   * One event.
+   *
+   * @param id for {@code Last-Event-ID}; null if it has none
+   * @param data one line
+   */
+  public void event(String name, @Nullable String id, String data) throws IOException {
+    write((id == null ? "" : "id: " + id + "\n") + "event: " + name + "\ndata: " + data + "\n\n");
+  }
+
+  /** A line that says nothing: a client that is gone is noticed by writing only. */
+  public void comment() throws IOException {
+    write(":\n\n");
+  }
+
+  private void write(String text) throws IOException {
+    limit.run(
+        () -> {
+          out.write(text.getBytes(StandardCharsets.UTF_8));
+          out.flush();
+        });
+  }
+}

@@ -1,0 +1,49 @@
+package io.mortise.console.internal.observer;
+
+import io.mortise.admin.LockParticipant.ClientInfo;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that was seen to have happened.
+ *
+ * @param seq its number; 0 until it is kept
+ * @param lock null for what concerns a process
+ * @param session null for what concerns all
+ * @param client the process; null if it is not known
+ * @param attempt null if there is none
+ * @param token 0 if there is none
+ * @param held how long it had held; null if that is not the question
+ * @param doubt how much earlier it may have been
+ * @param text null if there is no more to say
+ */
+public record ObservedEvent(
+    long seq,
+    Instant at,
+    ObservedKind kind,
+    @Nullable String lock,
+    @Nullable String session,
+    @Nullable ClientInfo client,
+    String label,
+    @Nullable String attempt,
+    long token,
+    @Nullable Duration held,
+    Duration doubt,
+    @Nullable String text) {
+
+  ObservedEvent withSeq(long number) {
+    return new ObservedEvent(
+        number, at, kind, lock, session, client, label, attempt, token, held, doubt, text);
+  }
+
+  ObservedEvent as(ObservedKind other, @Nullable String why) {
+    return new ObservedEvent(
+        seq, at, other, lock, session, client, label, attempt, token, held, doubt, why);
+  }
+
+  ObservedEvent by(@Nullable ClientInfo process) {
+    return new ObservedEvent(
+        seq, at, kind, lock, session, process, label, attempt, token, held, doubt, text);
+  }
+}

@@ -1,0 +1,25 @@
+package io.mortise.console.internal.observer;
+
+import java.util.Locale;
+
+/** What can be seen to happen. */
+public enum ObservedKind {
+  GRANTED,
+  RELEASED,
+  LOST,
+  EVICTED,
+  BROKEN,
+  WAITING,
+  GAVE_UP,
+  SHUT,
+  OPENED,
+  SESSION_BEGAN,
+  SESSION_OVER,
+  GAP;
+
+  /** For programs. */
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,469 @@
+package io.mortise.console.internal.observer;
+
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.LockAdmin;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockPage;
+import io.mortise.console.view.OutputSanitizer;
+import io.mortise.spi.time.DurationText;
+import io.mortise.spi.time.Ticker;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at a store for all pages together, at three speeds: a survey of all locks; a look each two
+ * seconds at those that matter, such as those that are waited for; and a look at one when somebody
+ * asks for it. The first two keep to a budget. Without anybody who watches, only the survey goes
+ * on, once a minute.
+ *
+ * <p>One thread calls {@link #step}; everything else may be called by any.
+ */
+public final class Observer {
+  private static final long HOT = Duration.ofSeconds(2).toNanos();
+  private static final long SURVEY = Duration.ofSeconds(2).toNanos();
+  private static final long IDLE = Duration.ofMinutes(1).toNanos();
+  private static final long VIEWER_STAYS = Duration.ofSeconds(20).toNanos();
+  private static final long SCREEN_STAYS = Duration.ofSeconds(10).toNanos();
+  private static final long LONGEST_NAP = Duration.ofSeconds(1).toNanos();
+  private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
+  private static final int PAGE = LockAdmin.MAX_PAGE;
+
+  /** The lock that {@code mortise doctor} takes. */
+  private static final String OF_DOCTOR = "mortise-doctor";
+
+  private final LockAdmin admin;
+  private final Ticker ticker;
+  private final InstantSource clock;
+  private final StoreBudget budget;
+  private final SeenLocks seen = new SeenLocks();
+  private final CycleWatch cycleWatch = new CycleWatch();
+  private final Map<String, Long> onScreen = new ConcurrentHashMap<>();
+  private final List<Gap> gaps = new CopyOnWriteArrayList<>();
+  private final Instant started;
+
+  private volatile @Nullable Away away;
+  private volatile Survey survey = new Survey(null, Duration.ZERO, false);
+  private volatile List<WaitCycle> cycles = List.of();
+  private volatile long viewerAt;
+  private volatile @Nullable Thread thread;
+  private volatile boolean closed;
+
+  private final Task[] tasks = {new HotTask(), new SurveyTask()};
+  private long retryAt;
+  private Duration retry = Duration.ZERO;
+
+  /** A time in which nothing was seen. */
+  public record Gap(Instant from, Instant to) {}
+
+  /** The store does not answer. */
+  public record Away(Instant since, String message) {}
+
+  /**
+   * The last survey of all locks.
+   *
+   * @param asOf when it began; null before the first has ended
+   * @param took from its begin to its end
+   * @param complete whether all locks are in the list
+   */
+  public record Survey(@Nullable Instant asOf, Duration took, boolean complete) {}
+
+  /** Looks by this client, with a share of the store's time. */
+  public Observer(LockAdmin admin, double share, Ticker ticker, InstantSource clock) {
+    this.admin = admin;
+    this.ticker = ticker;
+    this.clock = clock;
+    this.budget = new StoreBudget(share, ticker.nanos());
+    this.started = clock.instant();
+    this.viewerAt = ticker.nanos() - VIEWER_STAYS;
+    this.retryAt = ticker.nanos();
+  }
+
+  // ------------------------------------------------------------------ what others ask for
+
+  /** When it began. */
+  public Instant started() {
+    return started;
+  }
+
+  /** Now, by its clock. */
+  public Instant now() {
+    return clock.instant();
+  }
+
+  /** Null while the store answers. */
+  public @Nullable Away away() {
+    return away;
+  }
+
+  /** The last survey. */
+  public Survey survey() {
+    return survey;
+  }
+
+  /** Times in which nothing was seen, the oldest first. */
+  public List<Gap> gaps() {
+    return List.copyOf(gaps);
+  }
+
+  /** The share of the store's time that it may take. */
+  public double share() {
+    return budget.share();
+  }
+
+  /** The share that it took in the last minute. */
+  public double used() {
+    return budget.used(ticker.nanos());
+  }
+
+  /** All locks that were seen, in no order. */
+  public Collection<SeenLock> locks() {
+    return seen.all();
+  }
+
+  /** A lock as it was seen; null if it was not. */
+  public @Nullable SeenLock lock(String name) {
+    return seen.get(name);
+  }
+
+  /** All processes that were seen. */
+  public List<SeenSession> sessions() {
+    return seen.sessions().all();
+  }
+
+  /** A process that was seen; null if it was not. */
+  public @Nullable SeenSession session(String session) {
+    return seen.sessions().get(session);
+  }
+
+  /** What was seen to happen. */
+  public EventRing events() {
+    return seen.events();
+  }
+
+  /** Possible deadlocks that have lasted. */
+  public List<WaitCycle> cycles() {
+    return cycles;
+  }
+
+  /** How long a lock of this name is held as a rule; null if that is not known. */
+  public @Nullable Duration usual(String name) {
+    return seen.usual().of(name);
+  }
+
+  /** Whether it is held unusually long. */
+  public boolean isLong(SeenLock lock) {
+    return seen.usual().isLong(lock);
+  }
+
+  /** Locks that somebody waits for, as far as they were looked at. */
+  public List<SeenLock> waited() {
+    List<SeenLock> waited = new ArrayList<>();
+    for (String name : seen.hot()) {
+      SeenLock lock = seen.get(name);
+      if (lock != null && lock.isWaited() && lock.full()) {
+        waited.add(lock);
+      }
+    }
+    return waited;
+  }
+
+  /** Another number whenever something has changed. */
+  public long version() {
+    return seen.version();
+  }
+
+  /** How long a survey waits after the begin of the one before. */
+  public Duration pause() {
+    return Duration.ofNanos(isWatched(ticker.nanos()) ? SURVEY : IDLE);
+  }
+
+  /** Somebody is looking: be quick. */
+  public void watched() {
+    long now = ticker.nanos();
+    boolean woken = !isWatched(now);
+    viewerAt = now;
+    Thread waiting = thread;
+    if (woken && waiting != null) {
+      LockSupport.unpark(waiting);
+    }
+  }
+
+  /** A lock is open on a screen: look at it often for a while. */
+  public void watched(String name) {
+    if (onScreen.size() < 1000) {
+      onScreen.put(name, ticker.nanos());
+    }
+    watched();
+  }
+
+  /**
+   * Looks at one lock now. Blocks for the store.
+   *
+   * @throws RuntimeException as {@link LockAdmin#find}
+   */
+  public SeenLock look(String name) {
+    long asked = ticker.nanos();
+    try {
+      LockInfo info = admin.find(name).orElse(null);
+      return seen.apply(
+          info == null
+              ? SeenLock.free(name, clock.instant(), asked)
+              : SeenLock.of(info, clock.instant(), asked));
+    } finally {
+      long now = ticker.nanos();
+      budget.charge(now, now - asked);
+    }
+  }
+
+  /** A hold or wait that this console is about to end: tell its end as such. */
+  public void evicting(ObservedEvent eviction) {
+    seen.evicting(eviction);
+  }
+
+  /** Adds what this console did itself. */
+  public void tell(ObservedEvent event) {
+    seen.tell(event);
+  }
+
+  // ------------------------------------------------------------------ what its thread does
+
+  /** Looks until {@link #close}. */
+  public void run() {
+    thread = Thread.currentThread();
+    while (!closed) {
+      long nap = step();
+      if (nap > 0) {
+        LockSupport.parkNanos(this, Math.min(nap, LONGEST_NAP));
+      }
+    }
+  }
+
+  /** Ends {@link #run}. */
+  public void close() {
+    closed = true;
+    Thread running = thread;
+    if (running != null) {
+      running.interrupt();
+    }
+  }
+
+  /** Does one look if one is due. Returns how many nanoseconds to wait for the next one. */
+  long step() {
+    long now = ticker.nanos();
+    if (now < retryAt) {
+      return retryAt - now;
+    }
+    long wait = budget.waitNanos(now);
+    if (wait > 0) {
+      return wait;
+    }
+    Task chosen = null;
+    long next = Long.MAX_VALUE;
+    for (Task task : tasks) {
+      long due = task.dueIn(now);
+      next = Math.min(next, due);
+      if (due <= 0 && (chosen == null || task.lastRun < chosen.lastRun)) {
+        chosen = task;
+      }
+    }
+    if (chosen == null) {
+      return next;
+    }
+    run(chosen, now);
+    return 0;
+  }
+
+  private void run(Task task, long now) {
+    task.lastRun = now;
+    try {
+      task.run(now);
+      answered();
+    } catch (UnsupportedByStoreException e) {
+      task.unsupported = true;
+    } catch (RuntimeException e) {
+      failed(e);
+      task.restart();
+    } finally {
+      long after = ticker.nanos();
+      budget.charge(after, after - now);
+    }
+  }
+
+  private void answered() {
+    Away was = away;
+    if (was == null) {
+      return;
+    }
+    away = null;
+    retry = Duration.ZERO;
+    Instant now = clock.instant();
+    gaps.add(new Gap(was.since(), now));
+    seen.tell(
+        new ObservedEvent(
+            0,
+            now,
+            ObservedKind.GAP,
+            null,
+            null,
+            null,
+            "",
+            null,
+            0,
+            null,
+            Duration.ZERO,
+            "the store did not answer for "
+                + DurationText.format(Duration.between(was.since(), now))));
+  }
+
+  private void failed(RuntimeException e) {
+    retry = retry.isZero() ? Duration.ofSeconds(1) : retry.multipliedBy(2);
+    retry = retry.compareTo(LONGEST_RETRY) > 0 ? LONGEST_RETRY : retry;
+    retryAt = ticker.nanos() + retry.toNanos();
+    Away was = away;
+    away =
+        new Away(
+            was == null ? clock.instant() : was.since(),
+            OutputSanitizer.hide(String.valueOf(e.getMessage())));
+  }
+
+  private boolean isWatched(long now) {
+    return now - viewerAt < VIEWER_STAYS;
+  }
+
+  private static boolean isShown(String name) {
+    return !name.startsWith(OF_DOCTOR);
+  }
+
+  /** Something to do again and again. */
+  private abstract static class Task {
+    long lastRun = Long.MIN_VALUE;
+    boolean unsupported;
+
+    /** Nanoseconds until it is due; 0 or less if it is. */
+    abstract long dueIn(long now);
+
+    abstract void run(long now);
+
+    abstract void restart();
+  }
+
+  /** Looks at the locks that matter, the one that was not looked at for longest first. */
+  private final class HotTask extends Task {
+    private final Map<String, Long> looked = new ConcurrentHashMap<>();
+
+    @Override
+    long dueIn(long now) {
+      if (!isWatched(now)) {
+        return LONGEST_NAP;
+      }
+      String next = next(now);
+      return next == null ? LONGEST_NAP : lookedAt(next, now) + HOT - now;
+    }
+
+    private long lookedAt(String name, long now) {
+      return looked.getOrDefault(name, now - HOT);
+    }
+
+    private @Nullable String next(long now) {
+      onScreen.values().removeIf(since -> now - since > SCREEN_STAYS);
+      String oldest = null;
+      for (Set<String> names : List.of(onScreen.keySet(), seen.hot())) {
+        for (String name : names) {
+          if (oldest == null || lookedAt(name, now) < lookedAt(oldest, now)) {
+            oldest = name;
+          }
+        }
+        if (oldest != null && lookedAt(oldest, now) + HOT <= now) {
+          return oldest;
+        }
+      }
+      return oldest;
+    }
+
+    @Override
+    void run(long now) {
+      String name = Objects.requireNonNull(next(now));
+      looked.put(name, now);
+      looked
+          .keySet()
+          .removeIf(other -> !onScreen.containsKey(other) && !seen.hot().contains(other));
+      LockInfo info = admin.find(name).orElse(null);
+      Instant at = clock.instant();
+      seen.apply(info == null ? SeenLock.free(name, at, now) : SeenLock.of(info, at, now));
+      cycles = cycleWatch.among(waited(), at);
+    }
+
+    @Override
+    void restart() {
+      looked.clear();
+    }
+  }
+
+  /** Goes through all locks, a page at a time. */
+  private final class SurveyTask extends Task {
+    private @Nullable String cursor;
+    private boolean running;
+    private long began;
+    private Instant beganAt = Instant.EPOCH;
+    private boolean never = true;
+    private int found;
+
+    @Override
+    long dueIn(long now) {
+      if (unsupported) {
+        return Long.MAX_VALUE;
+      }
+      return running || never ? 0 : began + (isWatched(now) ? SURVEY : IDLE) - now;
+    }
+
+    @Override
+    void run(long now) {
+      if (!running) {
+        running = true;
+        cursor = null;
+        began = now;
+        beganAt = clock.instant();
+        found = 0;
+      }
+      cursor = page(cursor, now);
+      if (cursor == null) {
+        running = false;
+        never = false;
+        Instant at = clock.instant();
+        seen.surveyed(began, at, ticker.nanos());
+        survey =
+            new Survey(beganAt, Duration.ofNanos(ticker.nanos() - began), found <= SeenLocks.KEPT);
+        cycles = cycleWatch.among(waited(), at);
+      }
+    }
+
+    private @Nullable String page(@Nullable String from, long now) {
+      LockPage page = admin.list("", from, PAGE);
+      Instant at = clock.instant();
+      for (LockInfo lock : page.locks()) {
+        if (isShown(lock.name())) {
+          seen.apply(SeenLock.of(lock, at, now));
+          found++;
+        }
+      }
+      return page.next();
+    }
+
+    @Override
+    void restart() {
+      running = false;
+      never = true;
+    }
+  }
+}

@@ -1,0 +1,184 @@
+package io.mortise.console.internal.observer;
+
+import io.mortise.admin.LockParticipant;
+import io.mortise.console.view.LockFormatter.Condition;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All locks as they were seen last, and what was seen to happen. Readers see a lock before or after
+ * a look, never in between.
+ */
+final class SeenLocks {
+  /** Above it, locks that nobody waits for are counted, and not kept. */
+  static final int KEPT = 200_000;
+
+  private static final int EVENTS = 100_000;
+  private static final int EVICTIONS = 1_000;
+
+  private final Map<String, SeenLock> locks = new ConcurrentHashMap<>();
+  private final Set<String> hot = ConcurrentHashMap.newKeySet();
+  private final Map<String, ObservedEvent> evictions = new ConcurrentHashMap<>();
+  private final SeenSessions sessions = new SeenSessions();
+  private final EventRing events = new EventRing(EVENTS);
+  private final UsualHold usual = new UsualHold();
+  private @Nullable Instant complete;
+  private volatile long version;
+
+  Collection<SeenLock> all() {
+    return locks.values();
+  }
+
+  @Nullable SeenLock get(String name) {
+    return locks.get(name);
+  }
+
+  /** Those to be looked at often. */
+  Set<String> hot() {
+    return hot;
+  }
+
+  SeenSessions sessions() {
+    return sessions;
+  }
+
+  EventRing events() {
+    return events;
+  }
+
+  UsualHold usual() {
+    return usual;
+  }
+
+  /** Another number whenever something has changed. */
+  long version() {
+    return version;
+  }
+
+  /** Takes in a look, unless a later one is there already. Returns what is known now. */
+  synchronized SeenLock apply(SeenLock look) {
+    SeenLock before = locks.get(look.name());
+    if (before != null && before.nanos() > look.nanos()) {
+      return before;
+    }
+    SeenLock next = before == null ? look : merged(before, look);
+    next.info().holders().forEach(party -> saw(party, next.at()));
+    next.info().waiters().forEach(party -> saw(party, next.at()));
+    Instant since = before == null ? complete : before.at();
+    if (since != null) {
+      SeenLock base = before == null ? SeenLock.free(look.name(), since, 0) : before;
+      ChangeDetector.changes(base, next).forEach(this::tell);
+    }
+    if (next.isFree()) {
+      locks.remove(next.name());
+    } else if (before != null || locks.size() < KEPT || next.isWaited()) {
+      locks.put(next.name(), next);
+    }
+    if (isHot(next)) {
+      hot.add(next.name());
+    } else {
+      hot.remove(next.name());
+    }
+    version++;
+    return next;
+  }
+
+  /**
+   * A survey tells less than a look that was taken a moment ago: what it agrees with is kept, as of
+   * then.
+   */
+  private static SeenLock merged(SeenLock before, SeenLock look) {
+    boolean agrees =
+        !look.full()
+            && before.full()
+            && before.isWaited()
+            && look.isWaited()
+            && (look.holders() < 0 || look.holders() == before.holders())
+            && (look.waiters() < 0 || look.waiters() == before.waiters())
+            && (look.firstAttempt() == null || look.firstAttempt().equals(before.firstAttempt()));
+    return agrees ? before.askedAgain(look.nanos()) : look;
+  }
+
+  private boolean isHot(SeenLock lock) {
+    if (lock.isFree()) {
+      return false;
+    }
+    return lock.isWaited()
+        || lock.condition() == Condition.GONE
+        || lock.condition() == Condition.SHUT
+        || usual.isLong(lock)
+        || isOver(lock.firstAttempt());
+  }
+
+  private boolean isOver(@Nullable String attempt) {
+    SeenSession session = attempt == null ? null : sessions.get(SeenLock.session(attempt));
+    return session != null && session.over();
+  }
+
+  /** A survey has been through all locks: those that it did not find are free. */
+  synchronized void surveyed(long began, Instant at, long nanos) {
+    List<SeenLock> gone = new ArrayList<>();
+    for (SeenLock lock : locks.values()) {
+      if (lock.nanos() < began) {
+        gone.add(SeenLock.free(lock.name(), at, nanos));
+      }
+    }
+    gone.forEach(this::apply);
+    complete = at;
+    sessions.forget(at);
+    version++;
+  }
+
+  private void saw(LockParticipant party, Instant at) {
+    tellAll(sessions.saw(party, at));
+  }
+
+  /** What concerns processes; before the first survey is complete, those are not new. */
+  synchronized void tellAll(List<ObservedEvent> about) {
+    if (complete != null) {
+      about.forEach(this::tell);
+    }
+  }
+
+  /** A hold that this console is about to end. */
+  void evicting(ObservedEvent eviction) {
+    if (evictions.size() > EVICTIONS) {
+      evictions.clear();
+    }
+    evictions.put(String.valueOf(eviction.attempt()), eviction);
+  }
+
+  synchronized void tell(ObservedEvent event) {
+    ObservedEvent told = event;
+    String session = event.session();
+    if (event.client() == null && session != null) {
+      SeenSession known = sessions.get(session);
+      told = known == null ? told : told.by(known.client());
+    }
+    if (event.kind() == ObservedKind.RELEASED
+        || event.kind() == ObservedKind.LOST
+        || event.kind() == ObservedKind.GAVE_UP) {
+      ObservedEvent eviction = evictions.remove(String.valueOf(event.attempt()));
+      if (eviction != null) {
+        told = told.as(eviction.kind(), eviction.text());
+      }
+    }
+    Duration held = told.held();
+    String lock = told.lock();
+    if (told.kind() == ObservedKind.RELEASED
+        && held != null
+        && lock != null
+        && told.doubt().compareTo(held) < 0) {
+      usual.add(lock, held.minus(told.doubt().dividedBy(2)));
+    }
+    events.add(told);
+    version++;
+  }
+}

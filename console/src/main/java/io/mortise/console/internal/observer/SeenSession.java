@@ -1,0 +1,25 @@
+package io.mortise.console.internal.observer;
+
+import io.mortise.admin.LockParticipant.ClientInfo;
+import java.time.Duration;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process as it was seen.
+ *
+ * @param client null if it was never told
+ * @param ttl zero if it was not told
+ * @param left of its session without a renewal, when it was seen last
+ * @param over whether its session is over
+ * @param first when it was seen first
+ * @param seen when it was seen last
+ */
+public record SeenSession(
+    String session,
+    @Nullable ClientInfo client,
+    Duration ttl,
+    Duration left,
+    boolean over,
+    Instant first,
+    Instant seen) {}

@@ -1,0 +1,104 @@
+package io.mortise.console.internal.observer;
+
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.console.view.LockFormatter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The processes that were seen. Remembers those whose session is over for a while: a store may have
+ * forgotten who they were.
+ */
+final class SeenSessions {
+  private static final Duration REMEMBERED = Duration.ofMinutes(10);
+
+  private final Map<String, SeenSession> sessions = new ConcurrentHashMap<>();
+
+  @Nullable SeenSession get(String session) {
+    return sessions.get(session);
+  }
+
+  List<SeenSession> all() {
+    return List.copyOf(sessions.values());
+  }
+
+  /** A holder or waiter was seen; says what is new about its process. */
+  List<ObservedEvent> saw(LockParticipant party, Instant at) {
+    return saw(
+        SeenLock.session(party.attempt()),
+        party.client(),
+        Duration.ZERO,
+        party.sessionLeft(),
+        LockFormatter.isGone(party),
+        at);
+  }
+
+  /** A process was seen; says what is new about it. */
+  List<ObservedEvent> saw(
+      String session,
+      @Nullable ClientInfo client,
+      Duration ttl,
+      Duration left,
+      boolean over,
+      Instant at) {
+    SeenSession before = sessions.get(session);
+    SeenSession now =
+        new SeenSession(
+            session,
+            client == null && before != null ? before.client() : client,
+            ttl.isZero() && before != null ? before.ttl() : ttl,
+            left,
+            over,
+            before == null ? at : before.first(),
+            at);
+    sessions.put(session, now);
+    List<ObservedEvent> events = new ArrayList<>();
+    if (before == null && !over) {
+      events.add(event(ObservedKind.SESSION_BEGAN, now, Duration.ZERO));
+    } else if (before != null && over && !before.over()) {
+      events.add(event(ObservedKind.SESSION_OVER, now, Duration.between(before.seen(), at)));
+    }
+    return events;
+  }
+
+  /** Those that a full list did not have any more: they are over. */
+  List<ObservedEvent> missedSince(Instant listBegan, Instant now) {
+    List<ObservedEvent> events = new ArrayList<>();
+    for (SeenSession session : all()) {
+      if (session.seen().isBefore(listBegan) && !session.over()) {
+        events.addAll(
+            saw(session.session(), session.client(), session.ttl(), Duration.ZERO, true, now));
+      }
+    }
+    return events;
+  }
+
+  /** Forgets those that were not seen for long. */
+  void forget(Instant now) {
+    sessions
+        .values()
+        .removeIf(session -> Duration.between(session.seen(), now).compareTo(REMEMBERED) > 0);
+  }
+
+  private static ObservedEvent event(ObservedKind kind, SeenSession session, Duration doubt) {
+    return new ObservedEvent(
+        0,
+        session.seen(),
+        kind,
+        null,
+        session.session(),
+        session.client(),
+        "",
+        null,
+        0,
+        null,
+        doubt,
+        null);
+  }
+}

@@ -1,0 +1,70 @@
+package io.mortise.console.internal.observer;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * How much of the store's time looking may take. Time that was waited for the store counts as the
+ * store's, which is too much rather than too little. A short burst is free, so that a console that
+ * has just begun shows something.
+ */
+final class StoreBudget {
+  private static final double BURST = 300e6;
+  private static final long WINDOW = Duration.ofMinutes(1).toNanos();
+
+  /** A debt that looks on demand have made is forgiven above this. */
+  private static final long DEEPEST_DEBT_SECONDS = 30;
+
+  private final double share;
+  private final long started;
+  private final Deque<Cost> costs = new ArrayDeque<>();
+  private double credit = BURST;
+  private long creditAt;
+
+  StoreBudget(double share, long now) {
+    this.share = share;
+    this.started = now;
+    this.creditAt = now;
+  }
+
+  private record Cost(long at, long nanos) {}
+
+  double share() {
+    return share;
+  }
+
+  /** Counts what a look has taken. */
+  synchronized void charge(long now, long nanos) {
+    refill(now);
+    credit = Math.max(credit - nanos, -share * DEEPEST_DEBT_SECONDS * 1e9 - nanos);
+    costs.add(new Cost(now, nanos));
+    forget(now);
+  }
+
+  /** How long to wait before the next look; 0 if it may be now. */
+  synchronized long waitNanos(long now) {
+    refill(now);
+    return credit > 0 ? 0 : (long) (-credit / share) + 1;
+  }
+
+  /** The part of the last minute that looks took, or of the time since the start. */
+  synchronized double used(long now) {
+    forget(now);
+    double sum = costs.stream().mapToDouble(Cost::nanos).sum();
+    double time = Math.min(now - started, WINDOW);
+    return sum / Math.max(1e9, time);
+  }
+
+  private void refill(long now) {
+    double passed = now - creditAt;
+    credit = Math.min(BURST, credit + share * passed);
+    creditAt = now;
+  }
+
+  private void forget(long now) {
+    while (!costs.isEmpty() && now - costs.element().at() > WINDOW) {
+      costs.remove();
+    }
+  }
+}

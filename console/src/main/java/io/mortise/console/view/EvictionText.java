@@ -1,0 +1,33 @@
+package io.mortise.console.view;
+
+import io.mortise.admin.EvictionResult;
+
+/** What became of an eviction, in a sentence or two. */
+public final class EvictionText {
+  private EvictionText() {}
+
+  /**
+   * For people.
+   *
+   * @param who {@code host:pid}
+   * @param now whether the lock was to be free at once
+   * @param dead whether the holder's process was gone before
+   */
+  public static String of(
+      EvictionResult result, String name, String who, boolean now, boolean dead) {
+    return switch (result) {
+      case HOLD_ENDED ->
+          dead
+              ? "Ended the hold of a process that is gone; lock '" + name + "' is free."
+              : now
+                  ? "Took lock '" + name + "' from " + who + ", which may not know yet."
+                  : "Told "
+                      + who
+                      + " to let go of lock '"
+                      + name
+                      + "'. It stays shut until then, or until its session is over.";
+      case WAIT_ENDED -> "Ended the wait of " + who + " for lock '" + name + "'.";
+      case NOT_THERE -> who + " had let go of lock '" + name + "' by itself.";
+    };
+  }
+}

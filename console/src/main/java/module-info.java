@@ -1,0 +1,14 @@
+/**
+ * A web console for the locks of a store, on the HTTP server of the JDK. Start reading at {@code
+ * io.mortise.console.Console}.
+ */
+@SuppressWarnings("requires-automatic")
+module io.mortise.console {
+  requires transitive io.mortise.core;
+  requires com.fasterxml.jackson.jr.ob;
+  requires jdk.httpserver;
+  requires org.slf4j;
+  requires static transitive org.jspecify;
+
+  exports io.mortise.console;
+}

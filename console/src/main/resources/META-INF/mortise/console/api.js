@@ -1,0 +1,71 @@
+/**
+ * Calls of the console's own server, by paths relative to the page: any base path works.
+ *
+ * The token comes in the fragment of the link that the terminal shows. It is moved to the storage
+ * of this tab and taken out of the address at once. A tab that was opened from another one asks the
+ * others: a channel reaches pages of this origin only.
+ */
+
+const KEY = 'mortise.token';
+const channel = new BroadcastChannel(KEY);
+
+const found = /[#&]token=([^&]+)/.exec(location.hash);
+if (found) {
+  sessionStorage.setItem(KEY, found[1]);
+  history.replaceState(null, '', '#/');
+}
+channel.onmessage = ({ data }) => {
+  const token = sessionStorage.getItem(KEY);
+  if (data === null && token) channel.postMessage(token);
+  else if (typeof data === 'string' && !token) sessionStorage.setItem(KEY, data);
+};
+
+/** Waits for the token of another tab, if this one has none; not for long. */
+export async function findToken() {
+  if (sessionStorage.getItem(KEY)) return;
+  channel.postMessage(null);
+  for (let i = 0; i < 8 && !sessionStorage.getItem(KEY); i++) await new Promise(next => setTimeout(next, 25));
+}
+
+/** An answer that is no success: what the server says of it, and its status; 0 without an answer. */
+export class ApiError extends Error {
+  constructor(status, body) {
+    super(body.message);
+    this.status = status;
+    this.advice = body.do;
+    this.body = body;
+  }
+}
+
+export const NO_ANSWER = 'The console does not answer.';
+
+/** @returns {Promise<Response>} whatever its status is */
+export async function call(path, options = {}) {
+  const token = sessionStorage.getItem(KEY);
+  try {
+    return await fetch('api/v1/' + path, {
+      ...options, headers: { ...options.headers, ...token && { Authorization: 'Bearer ' + token } } });
+  } catch (e) {
+    if (e.name === 'AbortError') throw e;
+    throw new ApiError(0, { message: NO_ANSWER, do: 'Look whether it still runs.' });
+  }
+}
+
+async function answer(response) {
+  const body = await response.json().catch(() => ({}));
+  if (!response.ok) throw new ApiError(response.status, { message: 'Status ' + response.status + '.', ...body });
+  return body;
+}
+
+/** What is there. */
+export const get = async (path, signal) => answer(await call(path, { signal }));
+
+/** Asks for a change. */
+export const post = async (path, body) =>
+  answer(await call(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }));
+
+/** `a=1&b=2`, without empty ones. */
+export const query = fields => {
+  const given = Object.entries(fields).filter(([, value]) => value !== '' && value != null);
+  return given.length ? '?' + new URLSearchParams(given) : '';
+};

@@ -1,0 +1,25 @@
+import { el } from './dom.js';
+import { process } from './lines.js';
+import { link } from './route.js';
+import { clock, foreign, span } from './text.js';
+
+/** What has happened, newest first. */
+
+export const KINDS = { granted: 'granted', released: 'released', lost: 'lost', evicted: 'evicted', broken: 'broken', waiting: 'began to wait',
+  gave_up: 'gave up', shut: 'shut', opened: 'opened', session_began: 'began', session_over: 'is over', gap: 'not watched' };
+
+/** What else there is to say of it. */
+export function detail({ kind, heldMillis, text, label, doubtMillis }) {
+  const held = heldMillis == null ? '' : 'after ' + span(heldMillis);
+  if (kind === 'lost') return `its session was over${held && ' ' + held}`;
+  return foreign(text || held && held + (doubtMillis >= 1000 ? ` or ${span(doubtMillis)} less` : '') || label || '');
+}
+
+/** @param {{ events: any[], locks?: boolean }} props `locks`: with the names of the locks */
+export const Latest = ({ events, locks = false }) => el.table({ class: 'events', 'aria-label': 'Events' }, el.tbody(events.map(event =>
+  el.tr({ key: event.seq, class: event.kind },
+    el.td({ title: new Date(event.at).toString() }, clock(event.at)),
+    el.td(KINDS[event.kind] ?? event.kind),
+    locks && el.td({ class: 'mono' }, event.lock && el.a({ href: link('lock', event.lock) }, foreign(event.lock))),
+    el.td({ class: 'mono' }, event.host ? process(event) : ''),
+    el.td(detail(event))))));

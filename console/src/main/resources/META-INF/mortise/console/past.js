@@ -1,0 +1,64 @@
+import { process } from './lines.js';
+import { clock, span } from './text.js';
+
+/** Events as bars and steps of a timeline. */
+
+const ENDS = { released: 'held', lost: 'lost', evicted: 'evicted', broken: 'evicted' };
+const SAID = { held: '', lost: ': its session was over, the hold was lost', evicted: ': evicted' };
+const NOTES = { lost: 'lost: session over', evicted: 'evicted' };
+
+const bar = (from, to, kind, party) => ({ from, to, kind, text: process(party).split(':')[0],
+  title: `${process(party)}, ${span(to - from)}, from ${clock(from)}${SAID[kind] ?? ': holds it now'}`, note: NOTES[kind] });
+
+/**
+ * The holds of one lock.
+ *
+ * @param {any[]} events newest first
+ * @param {any} data the lock, with those who hold it now
+ * @returns {import('./timeline.js').Bar[]}
+ */
+export function lanesOf(events, data, to) {
+  const bars = data.lock.holders.map(party => ({
+    ...bar(data.asOfAt - party.sinceMillis, to, party.sessionLeftMillis === 0 ? 'lost' : 'now', party), note: null }));
+  const open = new Set(data.lock.holders.map(party => party.attempt));
+  return [...holds(events, open).map(hold => hold.bar), ...bars];
+}
+
+/** Holds that have ended, from their events; `open` are attempts that hold still. */
+export function holds(events, open = new Set()) {
+  const ends = new Map(), found = [];
+  for (const event of events) {
+    if (event.kind in ENDS) ends.set(event.attempt, event);
+    else if (event.kind === 'granted' && !open.has(event.attempt)) {
+      const end = ends.get(event.attempt);
+      ends.delete(event.attempt);
+      if (end) found.push({ event, bar: bar(event.at, end.at, ENDS[end.kind], event) });
+    }
+  }
+  for (const end of ends.values()) {
+    if (end.heldMillis != null) found.push({ event: end, bar: bar(end.at - end.heldMillis, end.at, ENDS[end.kind], end) });
+  }
+  return found;
+}
+
+/** How many waited. @returns {import('./timeline.js').Step[]} */
+export function waitsOf(events, data, to) {
+  const changes = data.lock.waiters.map(party => [data.asOfAt - party.sinceMillis, 1]);
+  const now = new Set(data.lock.waiters.map(party => party.attempt));
+  const ends = new Map();
+  for (const { kind, attempt, at } of events) {
+    if (kind === 'granted' || kind === 'gave_up') ends.set(attempt, at);
+    else if (kind === 'waiting' && !now.has(attempt)) changes.push([at, 1], [ends.get(attempt) ?? at, -1]);
+  }
+  if (!changes.length) return [];
+  let n = 0;
+  const list = changes.sort((a, b) => a[0] - b[0] || b[1] - a[1]).map(([at, by]) => ({ at, n: n += by }));
+  return [{ at: 0, n: 0 }, ...list];
+}
+
+/** When nobody looked. @returns {import('./timeline.js').Bar[]} */
+export function unseen(status, from, to) {
+  const gaps = [{ fromAt: 0, toAt: status.startedAt }, ...status.events?.gaps ?? []];
+  return gaps.filter(gap => gap.toAt > from && gap.fromAt < to).map(gap => ({
+    from: Math.max(from, gap.fromAt), to: Math.min(to, gap.toAt), kind: 'unseen', title: 'not watched until ' + clock(gap.toAt) }));
+}

@@ -1,0 +1,31 @@
+import { h } from 'preact';
+import { Age, Left, Meter } from './clock.js';
+import { classes, el } from './dom.js';
+import { process } from './lines.js';
+import { ttlOf } from './sessions.js';
+import { count, foreign } from './text.js';
+
+/** The waiters in their order; or the holders, if there are several. */
+
+const MOST = 100;
+
+/** @param {{ waiters: any[], asOfAt: number, eviction: any, may: boolean, held?: boolean }} props */
+export function Queue({ waiters, asOfAt, eviction, may, held = false }) {
+  return [
+    !held && el.h3('Queue', el.span('in the order in which they will get it'), el.span({ class: 'heads' }, 'waited', el.i('session'))),
+    el.ol({ class: classes('queue', may && 'may') }, waiters.slice(0, MOST).map((party, i) => el.li({ key: party.attempt },
+      el.span({ class: 'pos' }, i + 1),
+      el.span({ class: 'who mono' }, process(party), el.small(foreign(party.label || party.client || ''))),
+      el.span({ class: 'dim mode-c' }, party.mode),
+      el.span({ class: 'num' }, h(Age, { since: asOfAt - party.sinceMillis })),
+      h(Session, { left: party.sessionLeftMillis, at: asOfAt, session: party.session }),
+      may && el.button({ class: 'btn small', 'aria-label': (held ? 'Evict ' : 'End the wait of ') + process(party), onClick: () => eviction.ask(party, !held) }, held ? 'Evict…' : 'End…')))),
+    waiters.length > MOST && el.p({ class: 'dim more' }, 'and ', count(waiters.length - MOST), ' more')];
+}
+
+function Session({ left, at, session }) {
+  if (left === 0) return el.span({ class: 'sess deadtext' }, 'gone');
+  const ttl = ttlOf(session, left);
+  return el.span({ class: classes('sess', left < ttl / 2 && 'low'), title: 'what its session has left without a renewal' },
+    h(Meter, { at: at + left, ttl }), el.span({ class: 'num' }, h(Left, { at: at + left })));
+}

@@ -1,0 +1,111 @@
+package io.mortise.console.page;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.console.Console;
+import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.RedisServer;
+import io.mortise.testkit.server.TestStore;
+import java.net.URI;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The link, the stream, and what the page does when either ends. */
+class LivePageTest {
+  @RegisterExtension final ConsolePage console = new ConsolePage();
+
+  @Test
+  void givenLink_whenVisited_thenTheTokenLeavesTheAddressAndOtherTabsOfTheBrowserHaveIt() {
+    Console started = console.start(TestStore.MEMORY.newUrl());
+    ConsolePage.hold(console.client("one"), "job", "");
+    console.page().navigate(started.url().toString());
+    assertThat(console.page().locator("h1")).hasText("Overview");
+    assertThat(console.page()).hasURL(Pattern.compile(".*/#/$"));
+    console.page().reload();
+    assertThat(console.page().locator("h1")).hasText("Overview");
+
+    var second = console.page().context().newPage();
+    second.navigate(console.page().url().replaceAll("#.*", "#/lock/job"));
+    assertThat(second.locator("#detail h2")).hasText("job");
+  }
+
+  @Test
+  void givenWrongToken_whenVisited_thenItSaysWhereTheNewLinkIs() {
+    Console started = console.start(TestStore.MEMORY.newUrl());
+    console.page().navigate(started.url().toString().replaceAll("token=.*", "token=wrong"));
+    assertThat(console.page().locator("main")).containsText("This link is no longer valid");
+    assertThat(console.page().locator("main")).containsText("terminal");
+  }
+
+  @Test
+  void givenConsoleBelowPathOfProxy_whenItsConnectionsAreCut_thenThePageSaysSoAndIsLiveAgain() {
+    FaultInjectionProxy proxy = console.closed(FaultInjectionProxy.to(1));
+    Console started =
+        console.start(
+            TestStore.MEMORY.newUrl(),
+            builder ->
+                builder.behind(URI.create("http://127.0.0.1:" + proxy.port() + "/ops/mortise")));
+    proxy.lead(started.address().getPort());
+    LockClient one = console.client("one");
+    Lease lease = ConsolePage.hold(one, "job", "");
+    console.visit("/lock/job");
+    assertThat(console.row("job")).isVisible();
+
+    // The stream breaks alone: nobody sees that.
+    proxy.reset();
+    lease.close();
+    assertThat(console.detail()).containsText("Nobody holds it");
+
+    proxy.cut();
+    assertThat(console.page().locator(".alarm")).containsText("The console does not answer");
+    Lease again = ConsolePage.hold(one, "job", "second");
+    proxy.lead(started.address().getPort());
+    assertThat(console.page().locator(".alarm")).hasCount(0);
+    assertThat(console.detail()).containsText("second");
+    assertThat(again.isValid()).isTrue();
+  }
+
+  @Test
+  void givenStoreThatStops_whenShown_thenThePageKeepsWhatItHadUntilTheStoreIsBack() {
+    RedisServer server =
+        console.closed(
+            RedisServer.start(
+                TestPrerequisites.required(
+                    RedisServer.bundled().or(() -> RedisServer.installed(6)), "A Redis server")));
+    console.start(server.url() + "?timeout=1s");
+    ConsolePage.hold(console.client("one"), "job", "before");
+    console.visit("/lock/job");
+    assertThat(console.row("job")).isVisible();
+
+    server.pause();
+    assertThat(console.page().locator(".alarm")).containsText("the store does not answer");
+    assertThat(console.page().locator("html.away")).hasCount(1);
+    assertThat(console.detail()).containsText("before");
+    assertThat(console.row("job")).isVisible();
+
+    server.resume();
+    assertThat(console.page().locator(".alarm")).hasCount(0);
+    assertThat(console.page().locator("html.away")).hasCount(0);
+  }
+
+  @Test
+  void givenPausedPage_whenLockChanges_thenItIsSeenOnlyAfterwards() {
+    console.start(TestStore.MEMORY.newUrl());
+    LockClient one = console.client("one");
+    ConsolePage.hold(one, "first", "");
+    console.visit("/locks");
+    assertThat(console.row("first")).isVisible();
+    console.page().keyboard().press("p");
+    assertThat(console.button("Paused, go on")).isVisible();
+    ConsolePage.hold(one, "second", "");
+    console.client("two").admin().find("second");
+    assertThat(console.table().locator("tbody tr")).hasCount(1);
+    console.page().keyboard().press("p");
+    assertThat(console.table().locator("tbody tr")).hasCount(2);
+  }
+}

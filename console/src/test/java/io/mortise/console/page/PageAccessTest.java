@@ -1,0 +1,132 @@
+package io.mortise.console.page;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.ColorScheme;
+import io.mortise.LockClient;
+import io.mortise.testkit.server.TestStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The page for readers of the screen, for the keyboard alone, and on a phone. */
+class PageAccessTest {
+  private static final List<String> PAGES =
+      List.of(
+          "/",
+          "/locks",
+          "/lock/account%2F1",
+          "/waits",
+          "/waits?as=tree",
+          "/processes",
+          "/history",
+          "/doctor",
+          "/guarantees");
+
+  @RegisterExtension final ConsolePage console = new ConsolePage();
+
+  private void fill() {
+    console.start(
+        TestStore.MEMORY.newUrl(),
+        builder -> builder.allow(ConsolePage.ALL).diagnostics(SampleDiagnostics::report));
+    LockClient one = console.client("transfer");
+    LockClient two = console.client("audit");
+    ConsolePage.hold(one, "account/1", "transfer 8841");
+    ConsolePage.hold(two, "account/7", "transfer 8839");
+    console.await(one, "account/7", "");
+    console.await(two, "account/1", "");
+    console.closed(one.semaphore("slots", 3).tryAcquire().orElseThrow()::close);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = ColorScheme.class,
+      names = {"DARK", "LIGHT"})
+  void givenEachPageAndDialog_whenAxeLooks_thenItFindsNothing(ColorScheme scheme) {
+    console.show(scheme, 1440, 900);
+    fill();
+    console.visit("/");
+    assertThat(console.page().locator(".alarm")).containsText("Possible deadlock");
+    List<String> found = new ArrayList<>();
+    for (String page : PAGES) {
+      console.go(page);
+      assertThat(console.page().locator("main h1").first()).isVisible();
+      assertThat(console.page().getByText("It looks …")).hasCount(0);
+      console.axe().forEach(finding -> found.add(page + " " + finding));
+    }
+    console.go("/lock/account%2F1");
+    console.button("Evict…").click();
+    console.page().getByText("Break: free the lock at once").click();
+    console.axe().forEach(finding -> found.add("dialog " + finding));
+    console.page().keyboard().press("Escape");
+    console.page().keyboard().press("?");
+    console.axe().forEach(finding -> found.add("keys " + finding));
+    assertThat(found).isEmpty();
+
+    // The positive control: a button without a name.
+    console.page().keyboard().press("Escape");
+    console
+        .page()
+        .evaluate("() => document.querySelector('h1').append(document.createElement('button'))");
+    assertThat(console.axe()).anySatisfy(finding -> assertThat(finding).contains("button-name"));
+  }
+
+  @Test
+  void givenKeyboardAlone_whenUsed_thenEverythingIsReached() {
+    fill();
+    console.visit("/locks");
+    assertThat(console.table().locator("tbody tr")).hasCount(3);
+    var keyboard = console.page().keyboard();
+    keyboard.press("ArrowDown");
+    assertThat(console.table().locator("tr[aria-selected=true]"))
+        .hasAttribute("aria-rowindex", "3");
+    keyboard.press("k");
+    assertThat(console.table().locator("tr[aria-selected=true]"))
+        .hasAttribute("aria-rowindex", "2");
+    keyboard.press("Enter");
+    assertThat(console.detail()).isFocused();
+    keyboard.press("e");
+    assertThat(console.page().locator("dialog")).isVisible();
+    assertThat(console.page().locator("dialog input").first()).isFocused();
+    keyboard.press("Escape");
+    assertThat(console.page().locator("dialog")).hasCount(0);
+    keyboard.press("Escape");
+    assertThat(console.page()).hasURL(Pattern.compile(".*#/locks$"));
+    keyboard.press("3");
+    assertThat(console.page().locator("h1")).hasText("Waits");
+    keyboard.press("?");
+    assertThat(console.page().locator("dialog")).containsText("Keys");
+    // Switched off, a single key does nothing.
+    console.page().getByText("Keys are on").click();
+    keyboard.press("Escape");
+    keyboard.press("1");
+    assertThat(console.page().locator("h1")).hasText("Waits");
+    keyboard.press("Tab");
+    assertThat(console.page().locator(":focus")).hasCount(1);
+  }
+
+  @Test
+  void givenPhone_whenEachPageIsShown_thenNothingIsCutAndTheListComesBeforeTheDetail() {
+    Page page = console.show(ColorScheme.LIGHT, 400, 800);
+    fill();
+    console.visit("/");
+    for (String each : PAGES) {
+      console.go(each);
+      assertThat(page.locator("main h1, main h2").first()).isVisible();
+      assertThat(page.evaluate("() => document.documentElement.scrollWidth")).isEqualTo(400);
+    }
+    console.go("/locks");
+    assertThat(console.detail()).hasCount(0);
+    console.row("account/").click();
+    assertThat(console.detail().locator("h2")).containsText("account/");
+    assertThat(console.table()).hasCount(0);
+    page.getByLabel("Back to the list").click();
+    assertThat(console.table()).isVisible();
+  }
+}

@@ -1,0 +1,100 @@
+package io.mortise.console.page;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.ColorScheme;
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.testkit.server.TestStore;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Makes the pictures of the documentation, with {@code -Dmortise.screenshots.update=true}. */
+@EnabledIfSystemProperty(named = "mortise.screenshots.update", matches = "true")
+class ScreenshotsTest {
+  @RegisterExtension final ConsolePage console = new ConsolePage();
+
+  private static Map<String, String> pages() {
+    Map<String, String> pages = new LinkedHashMap<>();
+    pages.put("overview", "/");
+    pages.put("locks", "/lock/settlement%2F2026-11-24");
+    pages.put("waits", "/waits");
+    pages.put("tree", "/waits?as=tree");
+    pages.put("processes", "/processes");
+    pages.put("history", "/history?t=5m");
+    pages.put("doctor", "/doctor");
+    pages.put("guarantees", "/guarantees?with=redis%2Falways");
+    return pages;
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = ColorScheme.class,
+      names = {"DARK", "LIGHT"})
+  void givenBusyStore_whenEachPageIsShown_thenItsPictureIsKept(ColorScheme scheme) {
+    Page page = console.show(scheme, 1280, 760);
+    console.start(
+        TestStore.REDIS.newUrl(),
+        builder -> builder.allow(ConsolePage.ALL).diagnostics(SampleDiagnostics::report));
+    LockClient billing = console.client("billing");
+    LockClient report = console.client("report");
+    LockClient api = console.client("api");
+    LockClient mail = console.client("mail");
+    ConsolePage.hold(api, "account/1", "transfer 8841");
+    ConsolePage.hold(mail, "account/7", "transfer 8839");
+    console.await(api, "account/7", "transfer 8841");
+    console.await(mail, "account/1", "transfer 8839");
+    console.visit("/");
+    for (int i = 0; i < 12; i++) {
+      Lease lease = ConsolePage.hold(api, "settlement/2026-11-24", "settle.sh --region us");
+      assertThat(page.locator("nav")).containsText("Locks");
+      page.waitForTimeout(700);
+      lease.close();
+    }
+    console.closed(
+        report.readWriteLock("export/ledger").readLock().tryAcquire().orElseThrow()::close);
+    ConsolePage.hold(billing, "settlement/2026-11-24", "settle.sh --region eu");
+    console.await(billing, "export/ledger", "settle.sh --region eu");
+    console.await(api, "settlement/2026-11-24", "settle.sh --region us");
+    console.await(report, "settlement/2026-11-24", "read totals");
+    console.closed(mail.semaphore("mail-slots", 10).tryAcquire().orElseThrow()::close);
+    for (int i = 48_213; i < 48_230; i++) {
+      ConsolePage.hold(api, "invoice/" + i, "pdf");
+    }
+    assertThat(page.locator(".alarm")).containsText("Possible deadlock");
+    pages()
+        .forEach(
+            (name, place) -> {
+              console.go(place);
+              assertThat(page.locator("main h1").first()).isVisible();
+              page.waitForTimeout(2500);
+              page.screenshot(
+                  new Page.ScreenshotOptions()
+                      .setPath(
+                          Path.of(
+                              "..",
+                              "docs",
+                              "console",
+                              name
+                                  + "-"
+                                  + scheme.name().toLowerCase(java.util.Locale.ROOT)
+                                  + ".png")));
+            });
+    console.go("/lock/settlement%2F2026-11-24");
+    console.button("Evict…").click();
+    page.screenshot(
+        new Page.ScreenshotOptions()
+            .setPath(
+                Path.of(
+                    "..",
+                    "docs",
+                    "console",
+                    "evict-" + scheme.name().toLowerCase(java.util.Locale.ROOT) + ".png")));
+  }
+}
