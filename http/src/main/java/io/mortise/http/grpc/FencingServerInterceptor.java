@@ -136,8 +136,7 @@ public final class FencingServerInterceptor implements ServerInterceptor {
     @Override
     public void close(Status status, Metadata trailers) {
       closed = true;
-      StaleTokenException stale =
-          FencingHeader.refusal(token, status.getCause()).orElse(null);
+      StaleTokenException stale = FencingHeader.refusal(token, status.getCause()).orElse(null);
       if (stale == null) {
         super.close(status, trailers);
         return;
