@@ -209,7 +209,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     }
     Object found =
         page.evaluate(
-            "() => axe.run().then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200))))");
+            "() => axe.run({ resultTypes: ['violations'], preload: false }).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200))))");
     return ((List<?>) found).stream().map(String::valueOf).toList();
   }
 }
