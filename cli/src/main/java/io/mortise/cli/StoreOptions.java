@@ -14,6 +14,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -101,20 +102,43 @@ final class StoreOptions extends CommonOptions {
    * @throws CliException if there is no such store
    */
   LockClient look() {
+    Path file = missingFile(url());
+    if (file != null && isEmbeddedDefault()) {
+      setLogLevel();
+      return cliEnvironment.connector().connect(EMPTY, null);
+    }
+    return watch();
+  }
+
+  /**
+   * Connects to look for long. Nothing that is missing is made. Blocks.
+   *
+   * @throws CliException if there is no such store, this host's own file included: it might come
+   */
+  LockClient watch() {
+    return looking(url -> cliEnvironment.connector().connect(url, null));
+  }
+
+  /**
+   * Opens the store itself, to examine it. Nothing that is missing is made. Blocks.
+   *
+   * @throws CliException if there is no such store
+   */
+  LockStore examine() {
+    return looking(cliEnvironment.connector()::open);
+  }
+
+  private <T> T looking(Function<String, T> opening) {
     setLogLevel();
     String url = url();
     refuseMemory(url);
-    Path file = missingFile(url);
-    if (file != null && isEmbeddedDefault()) {
-      return cliEnvironment.connector().connect(EMPTY, null);
-    }
-    refuseMissing(file);
+    refuseMissing(missingFile(url));
     if (!url.startsWith("jdbc:") || StoreUrl.parse(url).parameter("create") != null) {
-      return cliEnvironment.connector().connect(url, null);
+      return opening.apply(url);
     }
     String separator = url.endsWith("?") ? "" : url.contains("?") ? "&" : "?";
     try {
-      return cliEnvironment.connector().connect(url + separator + "create=false", null);
+      return opening.apply(url + separator + "create=false");
     } catch (StoreUnfitException e) {
       if (!String.valueOf(e.getMessage()).contains("create=false forbids")) {
         throw e;

@@ -20,7 +20,7 @@ public final class HelpLayout {
 
   static {
     COMMANDS.put("Run under a lock", List.of("run"));
-    COMMANDS.put("Look", List.of("ls", "show", "waits"));
+    COMMANDS.put("Look", List.of("ls", "show", "waits", "console"));
     COMMANDS.put("Intervene", List.of("evict"));
     COMMANDS.put("What locks guarantee", List.of("doctor", "guarantees", "hazards", "torture"));
     COMMANDS.put("About this tool", List.of("help", "completion", "man"));
@@ -32,6 +32,7 @@ public final class HelpLayout {
     OPTIONS.put("What is ended", List.of("--attempt", "--now", "--yes"));
     OPTIONS.put("Servers and load", List.of("--servers", "--processes", "--threads", "--bulk"));
     OPTIONS.put("Faults", List.of("--faults", "--minutes", "--patience", "--seed"));
+    OPTIONS.put("Page", List.of("--listen", "--behind", "--token", "--allow", "--budget"));
     OPTIONS.put("Store", List.of("--store"));
     OPTIONS.put(
         "Output",

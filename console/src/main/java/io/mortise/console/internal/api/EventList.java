@@ -3,6 +3,7 @@ package io.mortise.console.internal.api;
 import io.mortise.console.internal.observer.EventRing;
 import io.mortise.console.internal.observer.ObservedEvent;
 import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.internal.observer.SeenSession;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +37,7 @@ final class EventList {
             ? ring.latest(wanted, limit)
             : ring.after(parameters.number("since", 0, 0, Long.MAX_VALUE), wanted, limit);
     Map<String, @Nullable Object> json = summary(observer);
-    json.put("events", events.stream().map(EventList::json).toList());
+    json.put("events", events.stream().map(event -> json(observer, event)).toList());
     return json;
   }
 
@@ -54,14 +55,17 @@ final class EventList {
     return json;
   }
 
-  static Map<String, @Nullable Object> json(ObservedEvent event) {
+  static Map<String, @Nullable Object> json(Observer observer, ObservedEvent event) {
+    String session = event.session();
+    SeenSession known =
+        event.client() == null && session != null ? observer.session(session) : null;
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("seq", event.seq());
     json.put("at", JsonParts.at(event.at()));
     json.put("kind", event.kind().toString());
     json.put("lock", event.lock());
     json.put("session", event.session());
-    JsonParts.putClient(json, event.client());
+    JsonParts.putClient(json, known == null ? event.client() : known.client());
     json.put("label", event.label());
     json.put("attempt", event.attempt());
     json.put("token", JsonParts.token(event.token()));

@@ -86,7 +86,7 @@ final class Evictor {
     SeenLock after = observer.look(name);
     String who = LockFormatter.client(party.get());
     String message = EvictionText.of(result, OutputSanitizer.text(name), who, now, dead);
-    LOG.info(
+    LOG.warn(
         "An operator at the console evicted from lock '{}': {} (form={}, attempt={}, token={},"
             + " result={}).",
         OutputSanitizer.text(name),
@@ -122,7 +122,7 @@ final class Evictor {
         opened
             ? "Opened lock '" + OutputSanitizer.text(name) + "'."
             : "Lock '" + OutputSanitizer.text(name) + "' has opened by itself.";
-    LOG.info("An operator at the console: {}", message);
+    LOG.warn("An operator at the console: {}", message);
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("opened", opened);
     json.put("message", message);

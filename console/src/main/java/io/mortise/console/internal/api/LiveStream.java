@@ -141,7 +141,7 @@ final class LiveStream implements ConsoleResponse.StreamBody {
     List<ObservedEvent> events = observer.events().after(seq, event -> true, EVENTS_AT_ONCE);
     for (ObservedEvent event : events) {
       seq = event.seq();
-      write(sink, "event", Long.toString(seq), EventList.json(event));
+      write(sink, "event", Long.toString(seq), EventList.json(observer, event));
     }
     if (events.size() == EVENTS_AT_ONCE) {
       version = -1;

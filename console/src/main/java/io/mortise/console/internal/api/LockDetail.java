@@ -31,7 +31,7 @@ final class LockDetail {
     json.put(
         "events",
         observer.events().latest(event -> seen.name().equals(event.lock()), EVENTS).stream()
-            .map(EventList::json)
+            .map(event -> EventList.json(observer, event))
             .toList());
     return json;
   }

@@ -123,7 +123,7 @@ final class ProcessList {
     json.put(
         "events",
         observer.events().latest(event -> wanted.equals(event.session()), EVENTS).stream()
-            .map(EventList::json)
+            .map(event -> EventList.json(observer, event))
             .toList());
     return json;
   }

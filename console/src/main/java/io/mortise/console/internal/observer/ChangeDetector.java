@@ -36,6 +36,7 @@ final class ChangeDetector {
       detector.compareAll();
     } else {
       detector.compareFirst();
+      after.info().waiters().forEach(party -> detector.begin(ObservedKind.WAITING, party));
     }
     detector.compareShut();
     return detector.events;
@@ -98,7 +99,10 @@ final class ChangeDetector {
         events.add(first(ObservedKind.RELEASED, before, after.at(), held, between));
       }
     }
-    if (is != null && !is.equals(was)) {
+    LockParticipant holder = after.first();
+    if (is != null && !is.equals(was) && holder != null) {
+      begin(ObservedKind.GRANTED, holder);
+    } else if (is != null && !is.equals(was)) {
       boolean known = !after.heldFor().isZero();
       Instant at = known ? after.at().minus(after.heldFor()) : after.at();
       events.add(first(ObservedKind.GRANTED, after, at, null, known ? Duration.ZERO : between));

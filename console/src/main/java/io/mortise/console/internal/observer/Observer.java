@@ -3,7 +3,10 @@ package io.mortise.console.internal.observer;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockPage;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.SessionInfo;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.console.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
@@ -32,9 +35,8 @@ import org.jspecify.annotations.Nullable;
 public final class Observer {
   private static final long HOT = Duration.ofSeconds(2).toNanos();
   private static final long SURVEY = Duration.ofSeconds(2).toNanos();
+  private static final long SESSIONS = Duration.ofSeconds(4).toNanos();
   private static final long IDLE = Duration.ofMinutes(1).toNanos();
-  private static final long VIEWER_STAYS = Duration.ofSeconds(20).toNanos();
-  private static final long SCREEN_STAYS = Duration.ofSeconds(10).toNanos();
   private static final long LONGEST_NAP = Duration.ofSeconds(1).toNanos();
   private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
   private static final int PAGE = LockAdmin.MAX_PAGE;
@@ -48,18 +50,17 @@ public final class Observer {
   private final StoreBudget budget;
   private final SeenLocks seen = new SeenLocks();
   private final CycleWatch cycleWatch = new CycleWatch();
-  private final Map<String, Long> onScreen = new ConcurrentHashMap<>();
+  private final Viewers viewers;
   private final List<Gap> gaps = new CopyOnWriteArrayList<>();
   private final Instant started;
 
   private volatile @Nullable Away away;
   private volatile Survey survey = new Survey(null, Duration.ZERO, false);
   private volatile List<WaitCycle> cycles = List.of();
-  private volatile long viewerAt;
   private volatile @Nullable Thread thread;
   private volatile boolean closed;
 
-  private final Task[] tasks = {new HotTask(), new SurveyTask()};
+  private final Task[] tasks = {new HotTask(), new SurveyTask(), new SessionsTask()};
   private long retryAt;
   private Duration retry = Duration.ZERO;
 
@@ -85,7 +86,7 @@ public final class Observer {
     this.clock = clock;
     this.budget = new StoreBudget(share, ticker.nanos());
     this.started = clock.instant();
-    this.viewerAt = ticker.nanos() - VIEWER_STAYS;
+    this.viewers = new Viewers(ticker);
     this.retryAt = ticker.nanos();
   }
 
@@ -185,25 +186,20 @@ public final class Observer {
 
   /** How long a survey waits after the begin of the one before. */
   public Duration pause() {
-    return Duration.ofNanos(isWatched(ticker.nanos()) ? SURVEY : IDLE);
+    return Duration.ofNanos(viewers.isAnybodyThere() ? SURVEY : IDLE);
   }
 
   /** Somebody is looking: be quick. */
   public void watched() {
-    long now = ticker.nanos();
-    boolean woken = !isWatched(now);
-    viewerAt = now;
     Thread waiting = thread;
-    if (woken && waiting != null) {
+    if (viewers.came() && waiting != null) {
       LockSupport.unpark(waiting);
     }
   }
 
   /** A lock is open on a screen: look at it often for a while. */
   public void watched(String name) {
-    if (onScreen.size() < 1000) {
-      onScreen.put(name, ticker.nanos());
-    }
+    viewers.open(name);
     watched();
   }
 
@@ -337,10 +333,6 @@ public final class Observer {
             OutputSanitizer.hide(String.valueOf(e.getMessage())));
   }
 
-  private boolean isWatched(long now) {
-    return now - viewerAt < VIEWER_STAYS;
-  }
-
   private static boolean isShown(String name) {
     return !name.startsWith(OF_DOCTOR);
   }
@@ -364,7 +356,7 @@ public final class Observer {
 
     @Override
     long dueIn(long now) {
-      if (!isWatched(now)) {
+      if (!viewers.isAnybodyThere()) {
         return LONGEST_NAP;
       }
       String next = next(now);
@@ -376,9 +368,9 @@ public final class Observer {
     }
 
     private @Nullable String next(long now) {
-      onScreen.values().removeIf(since -> now - since > SCREEN_STAYS);
+      Set<String> open = viewers.locks();
       String oldest = null;
-      for (Set<String> names : List.of(onScreen.keySet(), seen.hot())) {
+      for (Set<String> names : List.of(open, seen.hot())) {
         for (String name : names) {
           if (oldest == null || lookedAt(name, now) < lookedAt(oldest, now)) {
             oldest = name;
@@ -395,9 +387,8 @@ public final class Observer {
     void run(long now) {
       String name = Objects.requireNonNull(next(now));
       looked.put(name, now);
-      looked
-          .keySet()
-          .removeIf(other -> !onScreen.containsKey(other) && !seen.hot().contains(other));
+      Set<String> open = viewers.locks();
+      looked.keySet().removeIf(other -> !open.contains(other) && !seen.hot().contains(other));
       LockInfo info = admin.find(name).orElse(null);
       Instant at = clock.instant();
       seen.apply(info == null ? SeenLock.free(name, at, now) : SeenLock.of(info, at, now));
@@ -424,7 +415,7 @@ public final class Observer {
       if (unsupported) {
         return Long.MAX_VALUE;
       }
-      return running || never ? 0 : began + (isWatched(now) ? SURVEY : IDLE) - now;
+      return running || never ? 0 : began + (viewers.isAnybodyThere() ? SURVEY : IDLE) - now;
     }
 
     @Override
@@ -449,15 +440,59 @@ public final class Observer {
     }
 
     private @Nullable String page(@Nullable String from, long now) {
-      LockPage page = admin.list("", from, PAGE);
+      SurveyPage page = admin.survey("", from, PAGE);
       Instant at = clock.instant();
-      for (LockInfo lock : page.locks()) {
+      for (LockSummary lock : page.locks()) {
         if (isShown(lock.name())) {
           seen.apply(SeenLock.of(lock, at, now));
           found++;
         }
       }
       return page.next();
+    }
+
+    @Override
+    void restart() {
+      running = false;
+      never = true;
+    }
+  }
+
+  /** Goes through all processes, a page at a time. */
+  private final class SessionsTask extends Task {
+    private @Nullable String cursor;
+    private boolean running;
+    private boolean never = true;
+    private long began;
+    private Instant beganAt = Instant.EPOCH;
+
+    @Override
+    long dueIn(long now) {
+      if (unsupported) {
+        return Long.MAX_VALUE;
+      }
+      return running || never ? 0 : began + (viewers.isAnybodyThere() ? SESSIONS : IDLE) - now;
+    }
+
+    @Override
+    void run(long now) {
+      if (!running) {
+        running = true;
+        cursor = null;
+        began = now;
+        beganAt = clock.instant();
+      }
+      SessionPage page = admin.sessions(cursor, PAGE);
+      Instant at = clock.instant();
+      for (SessionInfo session : page.sessions()) {
+        seen.saw(session, at);
+      }
+      cursor = page.next();
+      if (cursor == null) {
+        running = false;
+        never = false;
+        seen.sawAllSessions(beganAt, at);
+      }
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.mortise.console.internal.observer;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockState;
+import io.mortise.admin.LockSummary;
 import io.mortise.console.view.LockFormatter;
 import io.mortise.console.view.LockFormatter.Condition;
 import io.mortise.spi.AttemptId;
@@ -51,6 +52,22 @@ public record SeenLock(
         nanos);
   }
 
+  /** Of a line of a survey. */
+  static SeenLock of(LockSummary line, Instant at, long nanos) {
+    LockInfo info =
+        new LockInfo(line.name(), line.permits(), 0, line.shutFor(), List.of(), List.of());
+    return new SeenLock(
+        info,
+        line.holders(),
+        line.waiters(),
+        line.attempt(),
+        line.label(),
+        line.since(),
+        false,
+        at,
+        nanos);
+  }
+
   /** Of a lock that the store knows nothing of. */
   public static SeenLock free(String name, Instant at, long nanos) {
     return of(
@@ -68,16 +85,21 @@ public record SeenLock(
     return info.name();
   }
 
-  /** What it is. */
+  /** What it is, as far as it was told. */
   public Condition condition() {
-    if (full || holders == 0) {
+    if (full) {
       return LockFormatter.condition(info);
     }
-    return Condition.HELD;
+    return switch (LockState.of(holders, waiters, info.shutFor())) {
+      case HELD -> Condition.HELD;
+      case SHUT -> Condition.SHUT;
+      case CHANGING_HANDS -> Condition.CHANGING_HANDS;
+      case FREE -> Condition.FREE;
+    };
   }
 
   boolean isFree() {
-    return holders == 0 && waiters == 0 && info.state() == LockState.FREE;
+    return condition() == Condition.FREE;
   }
 
   /** Whether somebody waits. */

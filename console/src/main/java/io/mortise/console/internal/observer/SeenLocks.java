@@ -1,11 +1,14 @@
 package io.mortise.console.internal.observer;
 
 import io.mortise.admin.LockParticipant;
+import io.mortise.admin.SessionInfo;
 import io.mortise.console.view.LockFormatter.Condition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,6 +25,10 @@ final class SeenLocks {
 
   private static final int EVENTS = 100_000;
   private static final int EVICTIONS = 1_000;
+  private static final int BEGINS = 50_000;
+
+  /** For how long a look is believed although a survey may say more. */
+  private static final Duration FRESH = Duration.ofSeconds(10);
 
   private final Map<String, SeenLock> locks = new ConcurrentHashMap<>();
   private final Set<String> hot = ConcurrentHashMap.newKeySet();
@@ -29,6 +36,8 @@ final class SeenLocks {
   private final SeenSessions sessions = new SeenSessions();
   private final EventRing events = new EventRing(EVENTS);
   private final UsualHold usual = new UsualHold();
+  private final Set<String> begins = Collections.newSetFromMap(new BoundedMap());
+  private @Nullable Instant firstComplete;
   private @Nullable Instant complete;
   private volatile long version;
 
@@ -91,19 +100,16 @@ final class SeenLocks {
   }
 
   /**
-   * A survey tells less than a look that was taken a moment ago: what it agrees with is kept, as of
-   * then.
+   * A survey tells less than a look. While a lock is looked at often, the next look will tell what
+   * has changed, and until then the last one stands, as of then.
    */
-  private static SeenLock merged(SeenLock before, SeenLock look) {
-    boolean agrees =
+  private SeenLock merged(SeenLock before, SeenLock look) {
+    boolean waits =
         !look.full()
             && before.full()
-            && before.isWaited()
-            && look.isWaited()
-            && (look.holders() < 0 || look.holders() == before.holders())
-            && (look.waiters() < 0 || look.waiters() == before.waiters())
-            && (look.firstAttempt() == null || look.firstAttempt().equals(before.firstAttempt()));
-    return agrees ? before.askedAgain(look.nanos()) : look;
+            && hot.contains(before.name())
+            && Duration.between(before.at(), look.at()).compareTo(FRESH) < 0;
+    return waits ? before.askedAgain(look.nanos()) : look;
   }
 
   private boolean isHot(SeenLock lock) {
@@ -132,12 +138,39 @@ final class SeenLocks {
     }
     gone.forEach(this::apply);
     complete = at;
+    firstComplete = firstComplete == null ? at : firstComplete;
     sessions.forget(at);
     version++;
   }
 
   private void saw(LockParticipant party, Instant at) {
     tellAll(sessions.saw(party, at));
+  }
+
+  /** A process was listed. */
+  void saw(SessionInfo session, Instant at) {
+    tellAll(
+        sessions.saw(
+            session.session(),
+            session.client(),
+            session.ttl(),
+            session.left(),
+            session.left().isZero(),
+            at));
+  }
+
+  /**
+   * All processes were listed: others are over. Their locks, which a survey shows as held, are to
+   * be looked at.
+   */
+  synchronized void sawAllSessions(Instant listBegan, Instant at) {
+    tellAll(sessions.missedSince(listBegan, at));
+    for (SeenLock lock : locks.values()) {
+      if (isOver(lock.firstAttempt())) {
+        hot.add(lock.name());
+      }
+    }
+    version++;
   }
 
   /** What concerns processes; before the first survey is complete, those are not new. */
@@ -155,12 +188,33 @@ final class SeenLocks {
     evictions.put(String.valueOf(eviction.attempt()), eviction);
   }
 
+  /**
+   * What was there before the first survey was complete has not happened since; and a grant or wait
+   * is told once, however the looks at it follow each other.
+   */
+  private boolean isKnown(ObservedEvent event) {
+    if (event.kind() != ObservedKind.GRANTED && event.kind() != ObservedKind.WAITING) {
+      return false;
+    }
+    Instant first = firstComplete;
+    return first == null
+        || event.at().isBefore(first)
+        || !begins.add(event.kind() + " " + event.attempt());
+  }
+
   synchronized void tell(ObservedEvent event) {
+    if (isKnown(event)) {
+      return;
+    }
     ObservedEvent told = event;
     String session = event.session();
     if (event.client() == null && session != null) {
       SeenSession known = sessions.get(session);
       told = known == null ? told : told.by(known.client());
+    }
+    SeenSession process = session == null ? null : sessions.get(session);
+    if (event.kind() == ObservedKind.RELEASED && process != null && process.over()) {
+      told = told.as(ObservedKind.LOST, "its session was over");
     }
     if (event.kind() == ObservedKind.RELEASED
         || event.kind() == ObservedKind.LOST
@@ -180,5 +234,15 @@ final class SeenLocks {
     }
     events.add(told);
     version++;
+  }
+
+  /** Forgets the oldest. */
+  private static final class BoundedMap extends LinkedHashMap<String, Boolean> {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+      return size() > BEGINS;
+    }
   }
 }

@@ -1,0 +1,229 @@
+package io.mortise.cli;
+
+import io.mortise.LockClient;
+import io.mortise.StoreUnavailableException;
+import io.mortise.console.Console;
+import io.mortise.console.ConsoleAction;
+import io.mortise.console.ConsoleBuilder;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreReport;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code mortise console}: a web page of the locks of a store. */
+@Command(
+    name = "console",
+    description =
+        "Serve a web page that shows who holds which lock, who waits for whom, and what the store guarantees.",
+    footer = {
+      "",
+      "It prints the link to open; whoever has the link may use the page. It goes on until Ctrl-C. It listens on this host"
+          + " only: from elsewhere use a tunnel, such as ssh -L 7420:127.0.0.1:7420 HOST, or a proxy with TLS and --behind.",
+      "",
+      "It only looks, unless --allow says more. Looking makes nothing in the store, and takes no more of its time than"
+          + " --budget."
+    })
+final class ConsoleCommand implements Callable<Integer> {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Pattern ADDRESS = Pattern.compile("(?:(.*):)?(\\d{1,5})");
+  private static final Pattern SHARE = Pattern.compile("(\\d{1,3}(?:\\.\\d{1,4})?)%");
+
+  private final CliEnvironment cliEnvironment;
+
+  @Spec private CommandSpec spec;
+  @Mixin private StoreOptions store;
+
+  @Option(
+      names = "--listen",
+      paramLabel = "HOST:PORT",
+      description = "Where to listen. Default: 127.0.0.1:7420, or the next free port.")
+  private String listen = "127.0.0.1:" + ConsoleBuilder.DEFAULT_PORT;
+
+  @Option(
+      names = "--allow",
+      split = ",",
+      paramLabel = "ACTION",
+      description =
+          "What the page may do besides: close (tell a holder to let go), break (free a lock at once), open (a lock"
+              + " that is kept shut). Separated by commas.")
+  private List<String> allow = new ArrayList<>();
+
+  @Option(
+      names = "--budget",
+      paramLabel = "SHARE",
+      description = "How much of the store's time looking may take. Default: 1%%.")
+  private String budget = "1%";
+
+  @Option(
+      names = "--token",
+      paramLabel = "@FILE",
+      description = "A file with the link's token. Default: a new one at each start.")
+  private @Nullable String token;
+
+  @Option(
+      names = "--behind",
+      paramLabel = "URL",
+      description = "Where a proxy serves it to people, like https://ops.example.com/locks.")
+  private @Nullable String behind;
+
+  ConsoleCommand(CliEnvironment cliEnvironment) {
+    this.cliEnvironment = cliEnvironment;
+    this.store = new StoreOptions(cliEnvironment);
+  }
+
+  @Override
+  public Integer call() {
+    InetSocketAddress address = address();
+    Set<ConsoleAction> allowed = allowed();
+    try (LockClient client = store.watch()) {
+      ConsoleBuilder settings =
+          Console.builder(client)
+              .listen(address)
+              .allow(allowed)
+              .budget(share())
+              .diagnostics(this::examine);
+      if (behind != null) {
+        settings.behind(url(behind));
+      }
+      if (token != null) {
+        settings.token(read(token));
+      }
+      try (Console console = start(settings)) {
+        say(console, address, allowed);
+        new CountDownLatch(1).await();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return ExitStatus.OK;
+  }
+
+  private static Console start(ConsoleBuilder settings) {
+    try {
+      return settings.start();
+    } catch (UncheckedIOException e) {
+      throw new CliException(
+          ExitStatus.FAILED, e.getMessage() + " Choose another with --listen.", e);
+    }
+  }
+
+  /** Said even with --quiet: nobody can open the page without it. */
+  private void say(Console console, InetSocketAddress wanted, Set<ConsoleAction> allowed) {
+    String may =
+        allowed.isEmpty()
+            ? "read-only"
+            : "may "
+                + String.join(
+                    ", ",
+                    allowed.stream()
+                        .map(action -> action.name().toLowerCase(Locale.ROOT))
+                        .toList());
+    boolean moved = wanted.getPort() != 0 && wanted.getPort() != console.address().getPort();
+    cliEnvironment
+        .err()
+        .println(
+            "mortise: console on "
+                + console.url()
+                + " ("
+                + may
+                + (moved ? "; port " + wanted.getPort() + " is taken" : "")
+                + ")");
+  }
+
+  private StoreReport examine() {
+    try (LockStore opened = store.examine()) {
+      return opened.examine().toCompletableFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new IllegalStateException(e);
+    } catch (TimeoutException e) {
+      throw new StoreUnavailableException("The store does not answer.", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreUnavailableException("Interrupted.", e);
+    }
+  }
+
+  private InetSocketAddress address() {
+    Matcher parts = ADDRESS.matcher(listen);
+    if (!parts.matches() || Integer.parseInt(parts.group(2)) > 65_535) {
+      throw wrong("--listen takes HOST:PORT, like 127.0.0.1:7420, and not '" + listen + "'.");
+    }
+    String host = parts.group(1) == null || parts.group(1).isEmpty() ? "127.0.0.1" : parts.group(1);
+    return new InetSocketAddress(host, Integer.parseInt(parts.group(2)));
+  }
+
+  private Set<ConsoleAction> allowed() {
+    Set<ConsoleAction> allowed = EnumSet.noneOf(ConsoleAction.class);
+    for (String word : allow) {
+      switch (word) {
+        case "close" -> allowed.add(ConsoleAction.CLOSE);
+        case "break" -> allowed.add(ConsoleAction.BREAK);
+        case "open" -> allowed.add(ConsoleAction.OPEN);
+        default -> throw wrong("--allow takes close, break and open, and not '" + word + "'.");
+      }
+    }
+    return allowed;
+  }
+
+  private double share() {
+    Matcher number = SHARE.matcher(budget);
+    double percent = number.matches() ? Double.parseDouble(number.group(1)) : 0;
+    if (percent <= 0 || percent > 100) {
+      throw wrong("--budget takes a share above 0% and up to 100%, like 1% or 0.5%.");
+    }
+    return percent / 100;
+  }
+
+  private URI url(String text) {
+    try {
+      return new URI(text);
+    } catch (URISyntaxException e) {
+      throw wrong("--behind takes a URL like https://ops.example.com/locks.");
+    }
+  }
+
+  private String read(String option) {
+    if (!option.startsWith("@")) {
+      throw wrong("--token takes @FILE: others see a command line.");
+    }
+    try {
+      return Files.readString(Path.of(option.substring(1))).strip();
+    } catch (IOException | InvalidPathException e) {
+      throw new CliException(
+          ExitStatus.USAGE, "Cannot read the token from '" + option.substring(1) + "'.", e);
+    }
+  }
+
+  private ParameterException wrong(String message) {
+    return new ParameterException(spec.commandLine(), message);
+  }
+}

@@ -1,0 +1,142 @@
+package io.mortise.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code mortise console}, on a store that is there. */
+class ConsoleCommandTest extends CommandHarness {
+  private static final Pattern LINK =
+      Pattern.compile(
+          "mortise: console on (http://127\\.0\\.0\\.1:\\d+/)#token=(\\S+) \\((.*)\\)\n");
+
+  @TempDir Path folder;
+
+  private interface Check {
+    void run(Matcher link) throws Exception;
+  }
+
+  private void whileItRuns(Check check, String... options) throws Exception {
+    String[] words = new String[options.length + 1];
+    words[0] = "console";
+    System.arraycopy(options, 0, words, 1, options.length);
+    AtomicInteger status = new AtomicInteger(-1);
+    Thread running =
+        new Thread(() -> status.set(execute(new StoreConnector(), words)), "mortise console");
+    running.start();
+    try {
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> LINK.matcher(err()).find() || !running.isAlive());
+      Matcher link = LINK.matcher(err());
+      assertThat(link.find()).as(err()).isTrue();
+      check.run(link);
+    } finally {
+      running.interrupt();
+      running.join(30_000);
+    }
+    assertThat(running.isAlive()).isFalse();
+    assertThat(status).hasValue(ExitStatus.OK);
+  }
+
+  private static String get(Matcher link, String path) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(link.group(1) + path))
+            .header("Authorization", "Bearer " + link.group(2))
+            .timeout(Duration.ofSeconds(30))
+            .build();
+    return HttpClient.newHttpClient().send(request, BodyHandlers.ofString(UTF_8)).body();
+  }
+
+  @Test
+  void givenLockThatIsHeld_thenTheConsoleShowsIt_andTheStoreStaysAsItIs() throws Exception {
+    String url = "jdbc:sqlite:" + folder.resolve("locks.db") + "?durability=process";
+    variables.put("MORTISE_STORE", url);
+    try (LockClient locks = LockClient.connect(url);
+        Lease lease = locks.lock("settlement/today").acquire()) {
+      whileItRuns(
+          link -> {
+            assertThat(link.group(3)).isEqualTo("read-only");
+            assertThat(get(link, "api/v1/locks/settlement%2Ftoday"))
+                .contains("\"state\":\"held\"", "\"token\":\"" + lease.token() + "\"");
+            assertThat(get(link, "api/v1/doctor")).contains("\"findings\":[", "\"mode\":\"sqlite");
+            assertThat(get(link, "api/v1/status")).contains("\"mode\":\"sqlite");
+            assertThat(get(link, "")).contains("<!doctype html>");
+            assertThat(locks.admin().listAll("", null, 10).locks()).hasSize(1);
+          },
+          "--listen=0");
+      assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void givenOptions_thenTheyAreKept() throws Exception {
+    Path token = Files.writeString(folder.resolve("token"), "0123456789abcdefghij\n");
+    String url = "jdbc:sqlite:" + folder.resolve("locks.db") + "?durability=process";
+    variables.put("MORTISE_STORE", url);
+    try (LockClient locks = LockClient.connect(url);
+        Lease lease = locks.lock("a").acquire();
+        ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      whileItRuns(
+          link -> {
+            assertThat(link.group(2)).isEqualTo("0123456789abcdefghij");
+            assertThat(link.group(3))
+                .isEqualTo("may close, break; port " + taken.getLocalPort() + " is taken");
+            assertThat(get(link, "api/v1/status")).contains("\"share\":0.005");
+          },
+          "--listen=127.0.0.1:" + taken.getLocalPort(),
+          "--allow=close,break",
+          "--budget=0.5%",
+          "--token=@" + token);
+      assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void givenWrongOptions_thenTheyAreRefused() throws Exception {
+    variables.put("MORTISE_STORE", "fake:");
+    for (String option :
+        new String[] {
+          "--listen=here",
+          "--listen=127.0.0.1:99999",
+          "--listen=0.0.0.0:0",
+          "--allow=all",
+          "--budget=0%",
+          "--budget=2",
+          "--token=secret",
+          "--token=@" + folder.resolve("none"),
+          "--behind=ops"
+        }) {
+      assertThat(execute("console", option)).as(option).isEqualTo(ExitStatus.USAGE);
+    }
+    assertThat(err())
+        .contains("--behind URL", "others see a command line")
+        .doesNotContain("defect");
+  }
+
+  @Test
+  void givenNoLockFile_thenNoneIsMade() {
+    Path file = folder.resolve("none.db");
+    int status = execute(new StoreConnector(), "console", "--store=jdbc:sqlite:" + file);
+    assertThat(status).isEqualTo(ExitStatus.STORE);
+    assertThat(err()).contains("looking makes none");
+    assertThat(file).doesNotExist();
+  }
+}

@@ -1,0 +1,271 @@
+package io.mortise.console.internal.observer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.console.view.LockFormatter.Condition;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is seen of a store, in time that moves by hand. */
+class ObserverTest {
+  private final FakeAdmin store = new FakeAdmin();
+  private Observer observer = observer(0.5);
+
+  private Observer observer(double share) {
+    return new Observer(store, share, () -> store.nanos, store::now);
+  }
+
+  /** Lets time pass, with somebody who watches all the time. */
+  private void watch(Duration time) {
+    pass(time, true);
+  }
+
+  private void pass(Duration time, boolean watched) {
+    long end = store.nanos + time.toNanos();
+    while (store.nanos < end) {
+      if (watched) {
+        observer.watched();
+      }
+      long nap = observer.step();
+      store.nanos += Math.min(nap, Duration.ofMillis(200).toNanos());
+    }
+  }
+
+  private List<String> events() {
+    return observer.events().after(0, event -> true, 1000).stream()
+        .map(event -> event.kind() + " " + (event.lock() == null ? event.session() : event.lock()))
+        .toList();
+  }
+
+  private List<String> lockEvents() {
+    return observer.events().after(0, event -> event.lock() != null, 1000).stream()
+        .map(event -> event.kind() + " " + event.lock() + " " + host(event))
+        .toList();
+  }
+
+  private String host(ObservedEvent event) {
+    SeenSession session = event.session() == null ? null : observer.session(event.session());
+    return session == null || session.client() == null ? "-" : session.client().host();
+  }
+
+  @Test
+  void givenHoldersAtTheStart_thenTheyAreSeen_andAreNoEvents() {
+    store.hold("a", 1, 1);
+    store.hold("b", 2, 1);
+    watch(Duration.ofSeconds(3));
+    assertThat(observer.locks()).hasSize(2);
+    assertThat(observer.survey().complete()).isTrue();
+    assertThat(observer.sessions()).hasSize(2);
+    assertThat(lockEvents()).isEmpty();
+  }
+
+  @Test
+  void givenGrantHandOverAndRelease_thenEachIsToldOnce() {
+    watch(Duration.ofSeconds(3));
+    store.hold("a", 1, 1);
+    watch(Duration.ofSeconds(5));
+    store.await("a", 2, 1);
+    watch(Duration.ofSeconds(5));
+    store.release("a");
+    watch(Duration.ofSeconds(5));
+    store.release("a");
+    watch(Duration.ofSeconds(5));
+    assertThat(lockEvents())
+        .containsExactly(
+            "granted a host-1",
+            "waiting a host-2",
+            "released a host-1",
+            "granted a host-2",
+            "released a host-2");
+    assertThat(observer.locks()).isEmpty();
+    ObservedEvent granted = observer.events().after(0, event -> event.lock() != null, 1).get(0);
+    assertThat(granted.doubt()).isZero();
+    assertThat(Duration.between(FakeAdmin.START.plusSeconds(3), granted.at()).abs())
+        .isLessThan(Duration.ofMillis(300));
+    ObservedEvent released =
+        observer.events().after(0, event -> event.kind() == ObservedKind.RELEASED, 1).get(0);
+    assertThat(released.doubt()).isBetween(Duration.ofMillis(1), Duration.ofSeconds(3));
+    assertThat(released.held()).isBetween(Duration.ofSeconds(9), Duration.ofSeconds(13));
+  }
+
+  @Test
+  void givenWaiterThatGivesUp_thenThatIsTold() {
+    store.hold("a", 1, 1);
+    watch(Duration.ofSeconds(3));
+    store.await("a", 2, 1);
+    watch(Duration.ofSeconds(5));
+    store.lock("a").waiters.clear();
+    watch(Duration.ofSeconds(5));
+    assertThat(lockEvents()).containsExactly("waiting a host-2", "gave_up a host-2");
+  }
+
+  @Test
+  void givenDeadHolder_thenItsProcessIsOver_andTheLockIsGone_thenLost() {
+    store.hold("a", 1, 1);
+    watch(Duration.ofSeconds(5));
+    store.kill(1);
+    watch(Duration.ofSeconds(8));
+    assertThat(observer.lock("a")).isNotNull();
+    assertThat(observer.lock("a").condition()).isEqualTo(Condition.GONE);
+    assertThat(observer.session(FakeAdmin.session(1)).client().host()).isEqualTo("host-1");
+    store.release("a");
+    watch(Duration.ofSeconds(5));
+    assertThat(events()).contains("session_over " + FakeAdmin.session(1));
+    assertThat(lockEvents()).containsExactly("lost a host-1");
+  }
+
+  @Test
+  void givenStoreWithoutSessions_thenTheRestGoesOn() {
+    store.listsSessions = false;
+    store.hold("a", 1, 1);
+    watch(Duration.ofSeconds(3));
+    store.release("a");
+    watch(Duration.ofSeconds(3));
+    assertThat(lockEvents()).hasSize(1);
+  }
+
+  @Test
+  void givenShutLock_thenShutAndOpenedAreTold() {
+    watch(Duration.ofSeconds(3));
+    store.lock("a").shutFor = Duration.ofSeconds(30);
+    watch(Duration.ofSeconds(5));
+    store.locks.remove("a");
+    watch(Duration.ofSeconds(5));
+    assertThat(lockEvents()).containsExactly("shut a -", "opened a -");
+  }
+
+  @Test
+  void givenLocksThatWaitForEachOther_thenACycleIsToldSoon_butNotAtFirstSight() {
+    watch(Duration.ofSeconds(3));
+    store.hold("a", 1, 1);
+    store.hold("b", 2, 1);
+    store.await("a", 2, 2);
+    store.await("b", 1, 2);
+    watch(Duration.ofMillis(2500));
+    assertThat(observer.cycles()).isEmpty();
+    watch(Duration.ofMillis(3500));
+    assertThat(observer.cycles())
+        .singleElement()
+        .satisfies(cycle -> assertThat(cycle.locks()).containsExactly("a", "b"));
+    store.lock("b").waiters.clear();
+    watch(Duration.ofSeconds(3));
+    assertThat(observer.cycles()).isEmpty();
+  }
+
+  @Test
+  void givenCirclesOfOtherWaitsEachTime_thenNoneIsTold() {
+    store.hold("a", 1, 1);
+    store.hold("b", 2, 1);
+    for (int i = 2; i < 20; i++) {
+      store.lock("a").waiters.clear();
+      store.lock("b").waiters.clear();
+      store.await("a", 2, i);
+      store.await("b", 1, i);
+      watch(Duration.ofMillis(1500));
+      assertThat(observer.cycles()).isEmpty();
+    }
+  }
+
+  @Test
+  void givenSilentStore_thenIsAway_asksLessAndLess_andTheGapIsTold() {
+    store.hold("a", 1, 1);
+    watch(Duration.ofSeconds(3));
+    store.away = true;
+    int before = store.surveys + store.finds;
+    watch(Duration.ofMinutes(3));
+    assertThat(store.surveys + store.finds - before).isLessThan(15);
+    assertThat(observer.away()).isNotNull();
+    assertThat(observer.away().message()).doesNotContain("secret");
+    assertThat(observer.locks()).hasSize(1);
+    store.release("a");
+    store.away = false;
+    watch(Duration.ofSeconds(40));
+    assertThat(observer.away()).isNull();
+    assertThat(observer.gaps()).hasSize(1);
+    assertThat(events()).contains("gap null", "released a");
+    ObservedEvent released =
+        observer.events().after(0, event -> event.kind() == ObservedKind.RELEASED, 1).get(0);
+    assertThat(released.doubt()).isGreaterThan(Duration.ofMinutes(3));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 10, 100})
+  void givenCostOfAPage_thenTheBudgetIsKept(int millis) {
+    observer = observer(0.01);
+    store.cost = Duration.ofMillis(millis);
+    store.pageSize = 50;
+    for (int i = 0; i < 2000; i++) {
+      store.hold("lock/" + i, 1, i + 1);
+      store.await("lock/" + i, 2, i + 1);
+    }
+    watch(Duration.ofMinutes(2));
+    Duration allowed = Duration.ofMillis(1200 + 300 + 2L * millis);
+    assertThat(store.spent).isLessThanOrEqualTo(allowed);
+    assertThat(store.spent).isGreaterThan(Duration.ofMillis(1200));
+    assertThat(observer.used()).isBetween(0.005, 0.012);
+    assertThat(store.finds).isPositive();
+    assertThat(store.surveys).isGreaterThan(1);
+  }
+
+  @Test
+  void givenNobodyWhoWatches_thenOneSurveyAMinute() {
+    store.hold("a", 1, 1);
+    store.await("a", 2, 1);
+    pass(Duration.ofMinutes(1), false);
+    int before = store.surveys;
+    int looks = store.finds;
+    pass(Duration.ofMinutes(10), false);
+    assertThat(store.surveys - before).isBetween(9, 11);
+    assertThat(store.finds - looks).isZero();
+    watch(Duration.ofSeconds(10));
+    assertThat(store.finds - looks).isBetween(3, 7);
+  }
+
+  @Test
+  void givenLockOnAScreen_thenItIsLookedAt_untilItIsClosed() {
+    store.hold("calm", 1, 1);
+    watch(Duration.ofSeconds(3));
+    assertThat(store.finds).isZero();
+    observer.watched("calm");
+    watch(Duration.ofSeconds(9));
+    assertThat(store.finds).isBetween(3, 6);
+    watch(Duration.ofSeconds(5));
+    int after = store.finds;
+    watch(Duration.ofSeconds(20));
+    assertThat(store.finds).isEqualTo(after);
+  }
+
+  @Test
+  void givenUsualHolds_thenAMuchLongerOneIsLong() {
+    watch(Duration.ofSeconds(3));
+    for (int i = 0; i < 12; i++) {
+      store.hold("job/" + i, 1, i + 1);
+      watch(Duration.ofSeconds(6));
+      store.release("job/" + i);
+      watch(Duration.ofSeconds(3));
+    }
+    assertThat(observer.usual("job/x")).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(9));
+    assertThat(observer.usual("other")).isNull();
+    store.hold("job/x", 1, 99);
+    watch(Duration.ofSeconds(10));
+    assertThat(observer.isLong(observer.lock("job/x"))).isFalse();
+    watch(Duration.ofSeconds(30));
+    assertThat(observer.isLong(observer.lock("job/x"))).isTrue();
+  }
+
+  @Test
+  void givenOlderLook_thenTheNewerStays() {
+    store.hold("a", 1, 1);
+    SeenLock older = observer.look("a");
+    store.release("a");
+    store.hold("a", 2, 1);
+    SeenLock newer = observer.look("a");
+    SeenLocks locks = new SeenLocks();
+    locks.apply(newer);
+    assertThat(locks.apply(older)).isSameAs(newer);
+    assertThat(locks.get("a")).isSameAs(newer);
+  }
+}
