@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import { query } from './api.js';
 import { now, useSeconds } from './clock.js';
 import { el } from './dom.js';
+import { download } from './download.js';
 import { KINDS, Latest, detail } from './events.js';
 import { process } from './lines.js';
 import { useLive } from './live.js';
@@ -92,8 +93,5 @@ const cell = value => {
 function save(events) {
   const lines = [['time', 'kind', 'lock', 'process', 'client', 'token', 'held_ms', 'detail'],
     ...events.map(e => [new Date(e.at).toISOString(), e.kind, e.lock, e.host && `${e.host}:${e.pid}`, e.client, e.token, e.heldMillis, detail(e)])];
-  const url = URL.createObjectURL(new Blob([lines.map(line => line.map(cell).join(',') + '\r\n').join('')], { type: 'text/csv' }));
-  const anchor = Object.assign(document.createElement('a'), { href: url, download: 'mortise-history.csv' });
-  anchor.click();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
+  download('mortise-history.csv', lines.map(line => line.map(cell).join(',') + '\r\n').join(''));
 }

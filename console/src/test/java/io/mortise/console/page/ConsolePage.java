@@ -168,6 +168,11 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     return wait;
   }
 
+  /** As {@link #await}, where nobody asks what becomes of the wait. */
+  void queue(LockClient client, String lock, String label) {
+    CompletableFuture<Lease> unused = await(client, lock, label);
+  }
+
   private static int waiters(LockClient client, String lock) {
     return client.admin().find(lock).map(info -> info.waiters().size()).orElse(0);
   }

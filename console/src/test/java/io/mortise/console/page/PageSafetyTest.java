@@ -31,7 +31,7 @@ class PageSafetyTest {
     console.start(TestStore.MEMORY.newUrl(), builder -> builder.allow(ConsolePage.ALL));
     LockClient one = console.client(name);
     ConsolePage.hold(one, name, name);
-    console.await(console.client("two"), name, name);
+    console.queue(console.client("two"), name, name);
     String shown = name.replace("\u202e", "\\u{202e}");
     console.visit("/locks");
     console.table().locator("tbody a").first().click();

@@ -51,8 +51,8 @@ class ScreenshotsTest {
     LockClient audit = console.client("audit");
     ConsolePage.hold(api, "account/1", "transfer 8841");
     ConsolePage.hold(mail, "account/7", "transfer 8839");
-    console.await(api, "account/7", "transfer 8841");
-    console.await(mail, "account/1", "transfer 8839");
+    console.queue(api, "account/7", "transfer 8841");
+    console.queue(mail, "account/1", "transfer 8839");
     console.visit("/");
     for (int i = 0; i < 12; i++) {
       Lease lease = ConsolePage.hold(edge, "settlement/2026-11-24", "settle.sh --region us");
@@ -60,13 +60,12 @@ class ScreenshotsTest {
       page.waitForTimeout(700);
       lease.close();
     }
-    console.closed(
-        report.readWriteLock("export/ledger").readLock().tryAcquire().orElseThrow()::close);
+    console.closed(report.readWriteLock("export/ledger").readLock().tryAcquire().orElseThrow());
     ConsolePage.hold(billing, "settlement/2026-11-24", "settle.sh --region eu");
-    console.await(billing, "export/ledger", "settle.sh --region eu");
-    console.await(edge, "settlement/2026-11-24", "settle.sh --region us");
-    console.await(audit, "settlement/2026-11-24", "read totals");
-    console.closed(mail.semaphore("mail-slots", 10).tryAcquire().orElseThrow()::close);
+    console.queue(billing, "export/ledger", "settle.sh --region eu");
+    console.queue(edge, "settlement/2026-11-24", "settle.sh --region us");
+    console.queue(audit, "settlement/2026-11-24", "read totals");
+    console.closed(mail.semaphore("mail-slots", 10).tryAcquire().orElseThrow());
     for (int i = 48_213; i < 48_230; i++) {
       ConsolePage.hold(api, "invoice/" + i, "pdf");
     }
