@@ -31,4 +31,4 @@ export function Guarantees({ route }) {
     el.dl({ class: 'answers' }, data.answers.map(answer => [el.dt(answer.words), el.dd(answer.meaning)])));
 }
 
-const tone = (word, most) => word == null ? 'still' : word.rank === 0 ? 'held' : word.rank >= most - 1 ? 'bad' : 'wait';
+const tone = (word, most) => word == null ? 'still' : ['none', 'safe'].includes(word.id) ? 'held' : word.rank >= most - 1 ? 'bad' : 'wait';

@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import { query } from './api.js';
 import { now, useSeconds } from './clock.js';
 import { el } from './dom.js';
+import { download } from './download.js';
 import { KINDS, Latest, detail } from './events.js';
 import { process } from './lines.js';
 import { useLive } from './live.js';
@@ -40,7 +41,7 @@ export function History({ route, status }) {
       h(Choice, { label: 'Rows', value: rows === 'lock' ? 'lock' : '', all: 'a row for each process', options: { lock: 'a row for each lock' }, set: r => to({ rows: r }) })),
     el.p({ class: 'dim' }, `Seen by looking every ${span(Math.min(2000, status.survey.everyMillis))}: shorter holds may be missing. `,
       data.events.length >= 1000 && `The newest 1,000 events are shown, since ${clock(data.events[data.events.length - 1].at)}.`),
-    h(Lanes, { events: data.events, status, from, until, rows, live: !fixed, onRange: (a, b) => to({ from: Math.round(a), to: Math.round(b), t: '' }) }),
+    h(Lanes, { events: data.events, whole: !asked.kind, status, from, until, rows, live: !fixed, onRange: (a, b) => to({ from: Math.round(a), to: Math.round(b), t: '' }) }),
     events.length ? el.div({ class: 'card' }, h(Latest, { events: events.slice(0, SHOWN), locks: true })) : el.p({ class: 'calm' }, 'Nothing happened in this time.'),
     events.length > SHOWN && el.p({ class: 'dim' }, `${count(events.length - SHOWN)} more; the CSV has them.`));
 }
@@ -52,11 +53,11 @@ const Field = ({ label, value, set }) => el.label({ class: 'prefix' }, el.span({
   el.input({ 'aria-label': label, value: value ?? '', maxLength: 512, spellcheck: false, onChange: e => set(e.target.value) }));
 
 /** The busiest rows; dragging over them chooses a range. */
-function Lanes({ events, status, from, until, rows, live, onRange }) {
+function Lanes({ events, whole, status, from, until, rows, live, onRange }) {
   const box = useRef(null);
   const [drag, setDrag] = useState(null);
   const named = new Map();
-  for (const { event, bar } of holds(events)) {
+  for (const { event, bar } of holds(events, new Set(), whole ? now() : null)) {
     if (bar.to < from || bar.from > until) continue;
     const key = rows === 'lock' ? event.lock : event.session;
     if (!named.has(key)) named.set(key, { name: rows === 'lock' ? foreign(event.lock) : process(event), href: rows === 'lock' ? link('lock', event.lock) : link('process', event.session), bars: [] });
@@ -92,8 +93,5 @@ const cell = value => {
 function save(events) {
   const lines = [['time', 'kind', 'lock', 'process', 'client', 'token', 'held_ms', 'detail'],
     ...events.map(e => [new Date(e.at).toISOString(), e.kind, e.lock, e.host && `${e.host}:${e.pid}`, e.client, e.token, e.heldMillis, detail(e)])];
-  const url = URL.createObjectURL(new Blob([lines.map(line => line.map(cell).join(',') + '\r\n').join('')], { type: 'text/csv' }));
-  const anchor = Object.assign(document.createElement('a'), { href: url, download: 'mortise-history.csv' });
-  anchor.click();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
+  download('mortise-history.csv', lines.map(line => line.map(cell).join(',') + '\r\n').join(''));
 }

@@ -1,7 +1,9 @@
 import { h } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { call, query } from './api.js';
 import { Age, Left } from './clock.js';
 import { classes, el } from './dom.js';
+import { download } from './download.js';
 import { useKeys } from './keys.js';
 import { Lock } from './lock.js';
 import { describe, holding, shapeOf, usually } from './lines.js';
@@ -67,7 +69,8 @@ function List({ filter, to, name, onFirst, narrow }) {
       STATES.map(([state, text, key]) => el.button({
         key: text, class: 'chip', 'aria-pressed': String((filter.state ?? '') === state), onClick: () => to({ state }) },
       text, ' ', el.span(count(counts?.[key])))),
-      filter.q && el.button({ class: 'chip', 'aria-pressed': 'true', title: 'Show all again', onClick: () => to({ q: '' }) }, '“', foreign(filter.q), '” ', el.span('✕'))),
+      filter.q && el.button({ class: 'chip', 'aria-pressed': 'true', title: 'Show all again', onClick: () => to({ q: '' }) }, '“', foreign(filter.q), '” ', el.span('✕')),
+      el.button({ class: 'btn small end', title: 'All that the filter finds', onClick: () => save(filter) }, 'CSV')),
     el.div({ class: 'scroll', ref: list.scroll, tabindex: 0, role: 'region', 'aria-label': 'Table of locks', onScroll: list.see },
       el.table({ 'aria-label': 'Locks', 'aria-rowcount': total + 1 },
         el.colgroup(el.col(), el.col({ class: 'c-holder' }), el.col({ class: 'c-held' }), el.col({ class: 'c-wait' })),
@@ -85,6 +88,9 @@ function List({ filter, to, name, onFirst, narrow }) {
         key.slice(0, -1).map(k => el.kbd({ key: k }, k)), key[key.length - 1])),
       el.span({ class: 'end' }, answer && seen + count(answer.total))));
 }
+
+/** The server writes it: the filter counts, not what has been scrolled to. */
+const save = async filter => download('mortise-locks.csv', await (await call('locks' + query(filter), { headers: { Accept: 'text/csv' } })).text());
 
 function Row({ line, index, chosen, filter }) {
   const to = link('lock', line.name, filter);

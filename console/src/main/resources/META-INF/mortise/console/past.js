@@ -24,8 +24,14 @@ export function lanesOf(events, data, to) {
   return [...holds(events, open).map(hold => hold.bar), ...bars];
 }
 
-/** Holds that have ended, from their events; `open` are attempts that hold still. */
-export function holds(events, open = new Set()) {
+/**
+ * Holds that have ended, from their events.
+ *
+ * @param {any[]} events newest first
+ * @param {Set<string>} open attempts that hold still
+ * @param {?number} to until when those last that have no end; null leaves them out
+ */
+export function holds(events, open = new Set(), to = null) {
   const ends = new Map(), found = [];
   for (const event of events) {
     if (event.kind in ENDS) ends.set(event.attempt, event);
@@ -33,6 +39,7 @@ export function holds(events, open = new Set()) {
       const end = ends.get(event.attempt);
       ends.delete(event.attempt);
       if (end) found.push({ event, bar: bar(event.at, end.at, ENDS[end.kind], event) });
+      else if (to !== null) found.push({ event, bar: bar(event.at, to, 'now', event) });
     }
   }
   for (const end of ends.values()) {

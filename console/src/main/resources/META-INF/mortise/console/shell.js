@@ -82,7 +82,7 @@ function Navigation({ at, status }) {
 
 /** What looking costs the store, and when all of it was seen last. */
 function Cost({ status: { budget, survey, nowAt, counts } }) {
-  const percent = part => +(part * 100).toPrecision(2) + ' %';
+  const percent = part => +(part * 100).toPrecision(2) + '\u00a0%';
   return el.div({ class: 'cost' }, 'Looking costs the store',
     el.div({ class: 'bar' }, el.i({ style: { width: Math.min(100, budget.used / budget.share * 100) + '%' } })),
     el.b(percent(budget.used)), ' of its time, limit ', percent(budget.share), el.br(),

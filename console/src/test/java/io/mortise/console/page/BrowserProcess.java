@@ -21,7 +21,9 @@ import org.jspecify.annotations.Nullable;
  * Node: Playwright's own are neither needed nor downloaded.
  */
 final class BrowserProcess {
-  private static final double ANSWER_MILLIS = BoundedWait.scaled(Duration.ofSeconds(15)).toMillis();
+  /** How long a test waits for what should come. */
+  static final double ANSWER_MILLIS =
+      (double) BoundedWait.scaled(Duration.ofSeconds(15)).toMillis();
 
   private static @Nullable Browser browser;
 

@@ -21,7 +21,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -83,7 +82,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
                 .setTimezoneId("UTC")
                 .setViewportSize(width, height));
     open.push(context);
-    context.setDefaultTimeout(BoundedWait.scaled(Duration.ofSeconds(15)).toMillis());
+    context.setDefaultTimeout(BrowserProcess.ANSWER_MILLIS);
     page = context.newPage();
     page.onPageError(error -> errors.add(String.valueOf(error)));
     page.onConsoleMessage(
@@ -121,7 +120,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
   Console start(String url, UnaryOperator<ConsoleBuilder> settings) {
     store = url;
     LockClient own = closed(LockClient.connect(url));
-    return console =
+    console =
         closed(
             settings
                 .apply(
@@ -129,6 +128,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
                         .budget(0.5)
                         .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)))
                 .start());
+    return console;
   }
 
   /** Opens the link that the terminal shows, and from there a place of the page. */
@@ -166,6 +166,11 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     BoundedWait.until(
         BoundedWait.ANSWER, "the wait is in the queue", () -> waiters(client, lock) > before);
     return wait;
+  }
+
+  /** As {@link #await}, where nobody asks what becomes of the wait. */
+  void queue(LockClient client, String lock, String label) {
+    CompletableFuture<Lease> unused = await(client, lock, label);
   }
 
   private static int waiters(LockClient client, String lock) {
@@ -209,7 +214,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     }
     Object found =
         page.evaluate(
-            "() => axe.run().then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200))))");
+            "() => axe.run({ resultTypes: ['violations'], preload: false }).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200))))");
     return ((List<?>) found).stream().map(String::valueOf).toList();
   }
 }

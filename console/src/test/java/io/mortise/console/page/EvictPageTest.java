@@ -26,7 +26,7 @@ class EvictPageTest {
     console.start(TestStore.MEMORY.newUrl());
     LockClient one = console.client("one");
     ConsolePage.hold(one, "job", "");
-    console.await(console.client("two"), "job", "");
+    console.queue(console.client("two"), "job", "");
     console.visit("/lock/job");
     assertThat(console.detail().locator("ol.queue li")).hasCount(1);
     assertThat(console.detail()).containsText("start it with --allow close");
@@ -52,7 +52,7 @@ class EvictPageTest {
     dialog.getByText("Evict", new Locator.GetByTextOptions().setExact(true)).click();
     BoundedWait.join(told);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
-    console.closed(BoundedWait.join(next)::close);
+    console.closed(BoundedWait.join(next));
 
     assertThat(console.page().locator(".note")).containsText("Let go after");
     assertThat(console.detail().locator(".facts")).containsText("new");

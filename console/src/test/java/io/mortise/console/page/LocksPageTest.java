@@ -5,6 +5,7 @@ import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertTha
 import com.microsoft.playwright.options.AriaRole;
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.TestStore;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
@@ -34,7 +35,7 @@ class LocksPageTest {
     assertThat(console.detail()).containsText("1 waiting");
 
     lease.close();
-    wait.thenAccept(granted -> console.closed(granted::close)).join();
+    console.closed(BoundedWait.join(wait));
     assertThat(console.detail().locator(".facts")).containsText("read totals");
     assertThat(console.row("settlement/")).containsText("read totals");
     assertThat(console.detail().locator(".events")).containsText("released");
@@ -47,10 +48,10 @@ class LocksPageTest {
     LockClient two = console.client("two");
     ConsolePage.hold(one, "a/idle", "");
     ConsolePage.hold(one, "z/wanted", "");
-    console.await(two, "z/wanted", "");
+    console.queue(two, "z/wanted", "");
     var semaphore = one.semaphore("slots", 3);
-    console.closed(semaphore.tryAcquire().orElseThrow()::close);
-    console.closed(one.readWriteLock("ledger").readLock().tryAcquire().orElseThrow()::close);
+    console.closed(semaphore.tryAcquire().orElseThrow());
+    console.closed(one.readWriteLock("ledger").readLock().tryAcquire().orElseThrow());
 
     console.visit("/locks");
     assertThat(console.table().locator("tbody tr").first()).containsText("z/wanted");

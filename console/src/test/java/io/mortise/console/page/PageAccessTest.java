@@ -39,9 +39,9 @@ class PageAccessTest {
     LockClient two = console.client("audit");
     ConsolePage.hold(one, "account/1", "transfer 8841");
     ConsolePage.hold(two, "account/7", "transfer 8839");
-    console.await(one, "account/7", "");
-    console.await(two, "account/1", "");
-    console.closed(one.semaphore("slots", 3).tryAcquire().orElseThrow()::close);
+    console.queue(one, "account/7", "");
+    console.queue(two, "account/1", "");
+    console.closed(one.semaphore("slots", 3).tryAcquire().orElseThrow());
   }
 
   @ParameterizedTest

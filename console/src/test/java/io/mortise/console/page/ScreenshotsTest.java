@@ -9,6 +9,7 @@ import io.mortise.LockClient;
 import io.mortise.testkit.server.TestStore;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -38,7 +39,7 @@ class ScreenshotsTest {
       value = ColorScheme.class,
       names = {"DARK", "LIGHT"})
   void givenBusyStore_whenEachPageIsShown_thenItsPictureIsKept(ColorScheme scheme) {
-    Page page = console.show(scheme, 1280, 760);
+    Page page = console.show(scheme, 1440, 860);
     console.start(
         TestStore.REDIS.newUrl(),
         builder -> builder.allow(ConsolePage.ALL).diagnostics(SampleDiagnostics::report));
@@ -46,24 +47,25 @@ class ScreenshotsTest {
     LockClient report = console.client("report");
     LockClient api = console.client("api");
     LockClient mail = console.client("mail");
+    LockClient edge = console.client("billing");
+    LockClient audit = console.client("audit");
     ConsolePage.hold(api, "account/1", "transfer 8841");
     ConsolePage.hold(mail, "account/7", "transfer 8839");
-    console.await(api, "account/7", "transfer 8841");
-    console.await(mail, "account/1", "transfer 8839");
+    console.queue(api, "account/7", "transfer 8841");
+    console.queue(mail, "account/1", "transfer 8839");
     console.visit("/");
     for (int i = 0; i < 12; i++) {
-      Lease lease = ConsolePage.hold(api, "settlement/2026-11-24", "settle.sh --region us");
+      Lease lease = ConsolePage.hold(edge, "settlement/2026-11-24", "settle.sh --region us");
       assertThat(page.locator("nav")).containsText("Locks");
       page.waitForTimeout(700);
       lease.close();
     }
-    console.closed(
-        report.readWriteLock("export/ledger").readLock().tryAcquire().orElseThrow()::close);
+    console.closed(report.readWriteLock("export/ledger").readLock().tryAcquire().orElseThrow());
     ConsolePage.hold(billing, "settlement/2026-11-24", "settle.sh --region eu");
-    console.await(billing, "export/ledger", "settle.sh --region eu");
-    console.await(api, "settlement/2026-11-24", "settle.sh --region us");
-    console.await(report, "settlement/2026-11-24", "read totals");
-    console.closed(mail.semaphore("mail-slots", 10).tryAcquire().orElseThrow()::close);
+    console.queue(billing, "export/ledger", "settle.sh --region eu");
+    console.queue(edge, "settlement/2026-11-24", "settle.sh --region us");
+    console.queue(audit, "settlement/2026-11-24", "read totals");
+    console.closed(mail.semaphore("mail-slots", 10).tryAcquire().orElseThrow());
     for (int i = 48_213; i < 48_230; i++) {
       ConsolePage.hold(api, "invoice/" + i, "pdf");
     }
@@ -74,27 +76,18 @@ class ScreenshotsTest {
               console.go(place);
               assertThat(page.locator("main h1").first()).isVisible();
               page.waitForTimeout(2500);
-              page.screenshot(
-                  new Page.ScreenshotOptions()
-                      .setPath(
-                          Path.of(
-                              "..",
-                              "docs",
-                              "console",
-                              name
-                                  + "-"
-                                  + scheme.name().toLowerCase(java.util.Locale.ROOT)
-                                  + ".png")));
+              keep(name, scheme);
             });
     console.go("/lock/settlement%2F2026-11-24");
     console.button("Evict…").click();
-    page.screenshot(
-        new Page.ScreenshotOptions()
-            .setPath(
-                Path.of(
-                    "..",
-                    "docs",
-                    "console",
-                    "evict-" + scheme.name().toLowerCase(java.util.Locale.ROOT) + ".png")));
+    keep("evict", scheme);
+  }
+
+  private void keep(String name, ColorScheme scheme) {
+    String file = name + "-" + scheme.name().toLowerCase(Locale.ROOT) + ".png";
+    console
+        .page()
+        .screenshot(
+            new Page.ScreenshotOptions().setPath(Path.of("..", "docs", "console").resolve(file)));
   }
 }

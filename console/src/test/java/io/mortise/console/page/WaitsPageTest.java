@@ -22,7 +22,7 @@ class WaitsPageTest {
     ConsolePage.hold(one, "account/1", "");
     ConsolePage.hold(two, "account/7", "");
     CompletableFuture<Lease> wait = console.await(one, "account/7", "");
-    console.await(two, "account/1", "");
+    console.queue(two, "account/1", "");
 
     console.visit("/locks");
     Locator alarm = console.page().locator(".alarm");
@@ -48,8 +48,8 @@ class WaitsPageTest {
     LockClient audit = console.client("audit");
     ConsolePage.hold(report, "export/ledger", "read snapshot");
     ConsolePage.hold(billing, "settlement", "settle.sh");
-    console.await(billing, "export/ledger", "settle.sh");
-    console.await(audit, "settlement", "read totals");
+    console.queue(billing, "export/ledger", "settle.sh");
+    console.queue(audit, "settlement", "read totals");
 
     console.visit("/lock/settlement");
     Locator chain = console.detail().locator(".chain");

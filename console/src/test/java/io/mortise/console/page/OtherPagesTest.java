@@ -1,0 +1,119 @@
+package io.mortise.console.page;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Download;
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.BoundingBox;
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.testkit.server.TestStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Overview, processes, history, doctor, guarantees, and what can be kept of them. */
+class OtherPagesTest {
+  @RegisterExtension final ConsolePage console = new ConsolePage();
+
+  @Test
+  void givenWaiter_whenOverviewIsShown_thenTroubleAndGroupsLeadToTheirLocks() {
+    console.start(TestStore.REDIS.newUrl());
+    LockClient one = console.client("one");
+    ConsolePage.hold(one, "invoice/1", "");
+    ConsolePage.hold(one, "account/1", "transfer");
+    console.visit("/");
+    Page page = console.page();
+    assertThat(page.locator("main")).containsText("Nothing waits for long");
+    console.queue(console.client("two"), "account/1", "");
+    assertThat(page.locator(".rows li")).containsText("account/1");
+    page.locator(".groups").getByText("invoice/").click();
+    assertThat(console.table().locator("tbody tr")).hasCount(1);
+    assertThat(console.row("invoice/")).isVisible();
+  }
+
+  @Test
+  void givenSessions_whenProcessesAreShown_thenEachHasItsHoldsAndWaits() {
+    console.start(TestStore.REDIS.newUrl());
+    LockClient one = console.client("billing");
+    ConsolePage.hold(one, "job", "nightly");
+    console.queue(console.client("audit"), "job", "");
+    console.visit("/processes");
+    Page page = console.page();
+    page.getByText("billing").click();
+    assertThat(console.detail()).containsText("Holds");
+    assertThat(console.detail()).containsText("nightly");
+    page.getByText("audit").click();
+    assertThat(console.detail()).containsText("Waits for");
+    console.detail().locator(".rows a").click();
+    assertThat(console.detail().locator("h2")).hasText("job");
+  }
+
+  @Test
+  void givenEvents_whenHistoryIsShown_thenTheyAreFilteredZoomedAndKept() throws IOException {
+    console.start(TestStore.SQLITE.newUrl());
+    LockClient one = console.client("billing");
+    console.visit("/history?t=5m");
+    Page page = console.page();
+    try (Lease lease = ConsolePage.hold(one, "=job", "nightly")) {
+      assertThat(page.locator(".events")).containsText("granted");
+      assertThat(page.locator(".lanes rect.bar.now")).hasCount(1);
+      assertThat(lease.isValid()).isTrue();
+    }
+    assertThat(page.locator(".events")).containsText("released");
+    Download csv = page.waitForDownload(() -> console.button("CSV").click());
+    assertThat(Files.readString(csv.path())).contains("\"'=job\"").contains("released");
+
+    BoundingBox box = page.locator(".lanes svg").boundingBox();
+    page.mouse().move(box.x + box.width * 0.6, box.y + 20);
+    page.mouse().down();
+    page.mouse().move(box.x + box.width - 2, box.y + 20);
+    page.mouse().up();
+    assertThat(page).hasURL(Pattern.compile(".*from=\\d+&to=\\d+.*|.*to=\\d+&from=\\d+.*"));
+
+    console.go("/history?kind=released");
+    assertThat(page.locator(".events")).containsText("released");
+    assertThat(page.locator(".events tr.granted")).hasCount(0);
+  }
+
+  @Test
+  void givenWeakServer_whenDoctorAndGuaranteesAreShown_thenTheyNameTheRemedyAndTheDifference() {
+    console.start(
+        TestStore.MEMORY.newUrl(), builder -> builder.diagnostics(SampleDiagnostics::report));
+    console.visit("/doctor");
+    Page page = console.page();
+    Locator findings = page.locator(".findings li");
+    assertThat(findings.first()).containsText("WEAK");
+    assertThat(findings.first()).containsText("Set appendonly yes");
+    console.button("Look again").click();
+    assertThat(findings).hasCount(3);
+    page.getByText("redis/forgets").click();
+    assertThat(page.locator("h1")).hasText("Guarantees");
+    page.getByLabel("Compare with").selectOption("redis/always");
+    assertThat(page.locator(".guarantees")).containsText("differs");
+    assertThat(page).hasURL(Pattern.compile(".*with=redis%2Falways$"));
+  }
+
+  @Test
+  void givenConsoleWithoutDoctor_whenAsked_thenItSaysHowToAskInATerminal() {
+    console.start(TestStore.MEMORY.newUrl());
+    console.visit("/doctor");
+    assertThat(console.page().locator("main")).containsText("mortise doctor");
+  }
+
+  @Test
+  void givenFilter_whenLocksAreKept_thenTheFileHasWhatTheFilterFinds() throws IOException {
+    console.start(TestStore.MEMORY.newUrl());
+    LockClient one = console.client("one");
+    ConsolePage.hold(one, "a/1", "");
+    ConsolePage.hold(one, "b/1", "");
+    console.visit("/locks?prefix=a%2F");
+    assertThat(console.table().locator("tbody tr")).hasCount(1);
+    Download csv = console.page().waitForDownload(() -> console.button("CSV").click());
+    assertThat(Files.readString(csv.path())).contains("a/1").doesNotContain("b/1");
+  }
+}
