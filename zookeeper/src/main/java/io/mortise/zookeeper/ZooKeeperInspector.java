@@ -75,6 +75,7 @@ final class ZooKeeperInspector {
     return answer;
   }
 
+  /** What is asked once there is a connection. */
   interface InspectorQuery<T> {
     void ask(ZooKeeper client, CompletableFuture<T> answer);
   }

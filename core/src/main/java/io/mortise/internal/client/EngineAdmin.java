@@ -14,6 +14,7 @@ import io.mortise.admin.SessionPage;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.admin.SurveyPage;
+import io.mortise.internal.runtime.StoreCall;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
