@@ -149,7 +149,8 @@ final class FakeAdmin implements LockAdmin {
                   Duration.between(since, now()).plusMillis(1),
                   session == null ? Duration.ZERO : session.left(),
                   null,
-                  false));
+                  false,
+                  null));
         });
     return parties;
   }
