@@ -2,6 +2,7 @@ package io.mortise.console;
 
 import io.mortise.LockClient;
 import io.mortise.admin.LockAdmin;
+import io.mortise.annotation.Beta;
 import io.mortise.console.internal.api.ConsoleApi;
 import io.mortise.console.internal.http.AccessToken;
 import io.mortise.console.internal.http.ConsoleServer;
@@ -15,6 +16,9 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.security.SecureRandom;
 import java.time.InstantSource;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * store no more than a {@linkplain ConsoleBuilder#budget share} of its time, whatever the number of
  * locks and of open pages. Thread-safe.
  */
+@Beta
 public final class Console implements AutoCloseable {
   private final ConsoleServer server;
   private final Observer observer;
@@ -62,8 +67,11 @@ public final class Console implements AutoCloseable {
     InstantSource clock = InstantSource.system();
     LockAdmin admin = settings.client.admin();
     Observer observer = new Observer(admin, settings.budget, ticker, clock);
-    ConsoleApi api =
-        new ConsoleApi(admin, observer, settings.allowed, settings.diagnostics, ticker, clock);
+    Set<String> allowed =
+        settings.allowed.stream()
+            .map(action -> action.name().toLowerCase(Locale.ROOT))
+            .collect(Collectors.toSet());
+    ConsoleApi api = new ConsoleApi(admin, observer, allowed, settings.diagnostics, ticker, clock);
     PageFiles files = new PageFiles();
     try {
       ConsoleServer server =

@@ -1,6 +1,9 @@
 package io.mortise.console;
 
+import io.mortise.annotation.Beta;
+
 /** What a console may do, besides looking. */
+@Beta
 public enum ConsoleAction {
   /**
    * Tell a holder to let go, with the lock shut until it has; and end a wait: {@link

@@ -1,6 +1,7 @@
 package io.mortise.console;
 
 import io.mortise.LockClient;
+import io.mortise.annotation.Beta;
 import io.mortise.spi.StoreReport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -11,6 +12,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Settings of a {@link Console}. Not thread-safe. */
+@Beta
 public final class ConsoleBuilder {
   /** Where a console listens if it is not told. */
   public static final int DEFAULT_PORT = 7420;

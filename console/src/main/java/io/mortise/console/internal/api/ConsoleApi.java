@@ -2,7 +2,6 @@ package io.mortise.console.internal.api;
 
 import io.mortise.LockName;
 import io.mortise.admin.LockAdmin;
-import io.mortise.console.ConsoleAction;
 import io.mortise.console.internal.http.ConsoleRequest;
 import io.mortise.console.internal.http.ConsoleResponse;
 import io.mortise.console.internal.http.RefusedException;
@@ -23,17 +22,18 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
   private final LockAdmin admin;
   private final Observer observer;
   private final Ticker ticker;
-  private final Set<ConsoleAction> allowed;
+  private final Set<String> allowed;
   private final StoreHealth health;
   private final Evictor evictor;
 
   /**
+   * @param allowed of {@code close}, {@code break} and {@code open}
    * @param examine looks at the store's settings; null if that cannot be done
    */
   public ConsoleApi(
       LockAdmin admin,
       Observer observer,
-      Set<ConsoleAction> allowed,
+      Set<String> allowed,
       @Nullable Supplier<StoreReport> examine,
       Ticker ticker,
       InstantSource clock) {

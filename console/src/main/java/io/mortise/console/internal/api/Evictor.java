@@ -5,7 +5,6 @@ import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockParticipant;
-import io.mortise.console.ConsoleAction;
 import io.mortise.console.internal.http.ConsoleRequest;
 import io.mortise.console.internal.http.ConsoleResponse;
 import io.mortise.console.internal.http.RefusedException;
@@ -36,30 +35,34 @@ import org.slf4j.LoggerFactory;
 final class Evictor {
   private static final Logger LOG = LoggerFactory.getLogger(Evictor.class);
 
+  private static final String CLOSE = "close";
+  private static final String BREAK = "break";
+  private static final String OPEN = "open";
+
   private final LockAdmin admin;
   private final Observer observer;
-  private final Set<ConsoleAction> allowed;
+  private final Set<String> allowed;
 
-  Evictor(LockAdmin admin, Observer observer, Set<ConsoleAction> allowed) {
+  Evictor(LockAdmin admin, Observer observer, Set<String> allowed) {
     this.admin = admin;
     this.observer = observer;
     this.allowed = Set.copyOf(allowed);
   }
 
   ConsoleResponse evict(String name, ConsoleRequest request) {
-    if (!allowed.contains(ConsoleAction.CLOSE) && !allowed.contains(ConsoleAction.BREAK)) {
+    if (!allowed.contains(CLOSE) && !allowed.contains(BREAK)) {
       throw RefusedException.notFound();
     }
     Map<String, Object> body = body(request);
     String attempt = text(body, "attempt");
     String token = text(body, "token");
     boolean now = isNow(text(body, "how"));
-    if (!allowed.contains(now ? ConsoleAction.BREAK : ConsoleAction.CLOSE)) {
+    if (!allowed.contains(now ? BREAK : CLOSE)) {
       throw new RefusedException(
           404,
           "not-found",
           "This console may not do that.",
-          "To allow it, start it with --allow " + (now ? "break" : "close") + ".");
+          "To allow it, start it with --allow " + (now ? BREAK : CLOSE) + ".");
     }
     if (now && !name.equals(text(body, "confirm"))) {
       throw RefusedException.badRequest("To free a lock at once, 'confirm' has to be its name.");
@@ -107,7 +110,7 @@ final class Evictor {
   }
 
   ConsoleResponse open(String name, ConsoleRequest request) {
-    if (!allowed.contains(ConsoleAction.OPEN)) {
+    if (!allowed.contains(OPEN)) {
       throw RefusedException.notFound();
     }
     body(request);
@@ -168,10 +171,10 @@ final class Evictor {
   }
 
   private static boolean isNow(@Nullable String how) {
-    if ("break".equals(how)) {
+    if (BREAK.equals(how)) {
       return true;
     }
-    if ("close".equals(how)) {
+    if (CLOSE.equals(how)) {
       return false;
     }
     throw RefusedException.badRequest("'how' has to be close or break.");

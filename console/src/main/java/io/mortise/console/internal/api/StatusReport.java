@@ -1,7 +1,6 @@
 package io.mortise.console.internal.api;
 
 import io.mortise.admin.StoreInfo;
-import io.mortise.console.ConsoleAction;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
@@ -54,7 +53,7 @@ final class StatusReport {
   }
 
   static Map<String, @Nullable Object> json(
-      Observer observer, StoreInfo store, @Nullable String mode, Set<ConsoleAction> allowed) {
+      Observer observer, StoreInfo store, @Nullable String mode, Set<String> allowed) {
     StatusReport report = new StatusReport(observer);
     for (WaitCycle cycle : observer.cycles()) {
       report.alarms.add(new Alarm("cycle", cycle.locks(), cycle.sessions(), cycle.since()));
@@ -102,14 +101,14 @@ final class StatusReport {
   }
 
   private Map<String, @Nullable Object> json(
-      StoreInfo store, @Nullable String mode, Set<ConsoleAction> allowed) {
+      StoreInfo store, @Nullable String mode, Set<String> allowed) {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("nowAt", JsonParts.at(observer.now()));
     json.put("startedAt", JsonParts.at(observer.started()));
     json.put("store", OutputSanitizer.hide(store.display()));
     json.put("features", words(store.features()));
     json.put("mode", mode);
-    json.put("allowed", words(allowed));
+    json.put("allowed", allowed.stream().sorted().toList());
     Observer.Away away = observer.away();
     json.put(
         "away",
