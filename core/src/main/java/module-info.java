@@ -15,6 +15,7 @@ module io.mortise.core {
   exports io.mortise.event;
   exports io.mortise.function;
   exports io.mortise.guarantee;
+  exports io.mortise.recipe;
   exports io.mortise.spi;
   exports io.mortise.spi.document;
   exports io.mortise.spi.partition;

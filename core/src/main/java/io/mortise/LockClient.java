@@ -3,6 +3,8 @@ package io.mortise;
 import io.mortise.admin.LockAdmin;
 import io.mortise.annotation.Beta;
 import io.mortise.function.CheckedConsumer;
+import io.mortise.recipe.DistributedBarrier;
+import io.mortise.recipe.DistributedLatch;
 import java.util.ServiceLoader;
 
 /**
@@ -98,6 +100,27 @@ public interface LockClient extends AutoCloseable {
    */
   @Beta
   DistributedOnce once(String key);
+
+  /**
+   * A latch that opens when so many parties have counted down. All clients that use the name must
+   * give the same number.
+   *
+   * @throws IllegalArgumentException if there are less than 1 or more than {@link
+   *     DistributedLatch#MAX_PARTIES} parties, or if {@code latch/<name>} is no lock name
+   */
+  @Beta
+  DistributedLatch latch(String name, int parties);
+
+  /**
+   * A barrier at which so many parties wait for each other. All clients that use the name must give
+   * the same number.
+   *
+   * @throws IllegalArgumentException if there are less than 1 or more than {@link
+   *     DistributedBarrier#MAX_PARTIES} parties, or if the name is longer than 450 bytes or no lock
+   *     name
+   */
+  @Beta
+  DistributedBarrier barrier(String name, int parties);
 
   /** Looks at the locks of the store, and ends what others hold. Does not block by itself. */
   LockAdmin admin();

@@ -30,7 +30,8 @@ final class Rules {
     "io.mortise.annotation",
     "io.mortise.event",
     "io.mortise.function",
-    "io.mortise.guarantee"
+    "io.mortise.guarantee",
+    "io.mortise.recipe"
   };
 
   /** The other layout in ZooKeeper, over the connections of the first, in its internal package. */
@@ -75,6 +76,7 @@ final class Rules {
           "io.mortise.event",
           "io.mortise.function",
           "io.mortise.guarantee",
+          "io.mortise.recipe",
           "io.mortise.spi",
           "io.mortise.spi.document",
           "io.mortise.spi.partition",

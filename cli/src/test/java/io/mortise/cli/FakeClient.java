@@ -25,6 +25,8 @@ import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.event.LeaseEnd;
 import io.mortise.function.CheckedConsumer;
 import io.mortise.function.CheckedSupplier;
+import io.mortise.recipe.DistributedBarrier;
+import io.mortise.recipe.DistributedLatch;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -58,6 +60,16 @@ final class FakeClient implements LockClient {
 
   @Override
   public DistributedOnce once(String key) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public DistributedLatch latch(String name, int parties) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public DistributedBarrier barrier(String name, int parties) {
     throw new UnsupportedOperationException();
   }
 

@@ -13,6 +13,7 @@ import io.mortise.admin.LockParticipant.ClientInfo;
 import io.mortise.admin.LockParticipant.Share;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
+import io.mortise.internal.runtime.StoreCall;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;

@@ -17,8 +17,11 @@ import io.mortise.function.CheckedConsumer;
 import io.mortise.internal.engine.Engine;
 import io.mortise.internal.engine.EngineEvents;
 import io.mortise.internal.engine.LeaseLeakDetector;
+import io.mortise.internal.recipe.Recipes;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.EngineEnv;
+import io.mortise.recipe.DistributedBarrier;
+import io.mortise.recipe.DistributedLatch;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
@@ -65,6 +68,7 @@ public final class EngineClient implements LockClient {
   private final SweepScheduler sweepScheduler;
   private final EngineEvents events;
   private final AtomicInteger idleRoom;
+  private final Recipes recipes;
   private final Runnable afterClose;
 
   /** Held while an engine is made, and while the client begins to close. */
@@ -116,6 +120,7 @@ public final class EngineClient implements LockClient {
     this.idleRoom = new AtomicInteger(maxIdleLocks);
     this.events = new EngineEvents(env, engines.length(), listeners);
     this.sweepScheduler = new SweepScheduler(engines.length(), this::part, env);
+    this.recipes = new Recipes(store, env, this::refuseIfClosed, this::lock);
     this.afterClose = afterClose;
   }
 
@@ -282,13 +287,17 @@ public final class EngineClient implements LockClient {
 
   @Override
   public DistributedOnce once(String key) {
-    LockName name = LockName.of(Objects.requireNonNull(key, "key"));
-    return new EngineOnce(
-        store,
-        new StoreCall(store, this::refuseIfClosed),
-        lock("once/" + key),
-        name,
-        DistributedOnce.DEFAULT_KEEP);
+    return recipes.once(key);
+  }
+
+  @Override
+  public DistributedLatch latch(String name, int parties) {
+    return recipes.latch(name, parties);
+  }
+
+  @Override
+  public DistributedBarrier barrier(String name, int parties) {
+    return recipes.barrier(name, parties);
   }
 
   @Override
@@ -370,6 +379,7 @@ public final class EngineClient implements LockClient {
   /** Gives all up, then waits for the store's answers, then ends the sessions. */
   private void close(List<Engine> opened, long patience) {
     sweepScheduler.stop();
+    recipes.close();
     // An interrupted thread closes all the same: its flag would end each of the waits at once.
     boolean interrupted = Thread.interrupted();
     candidates.forEach(LeaderCandidate::stop);

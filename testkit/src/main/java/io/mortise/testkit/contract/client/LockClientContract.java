@@ -47,6 +47,20 @@ public abstract class LockClientContract {
   }
 
   @Nested
+  class LatchRules extends LatchSuite {
+    LatchRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
+  class BarrierRules extends BarrierSuite {
+    BarrierRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
   class LeaseRules extends LeaseSuite {
     LeaseRules() {
       super(LockClientContract.this.under);

@@ -267,7 +267,7 @@ class OnceSuite extends ClientSuite {
   @Test
   void givenOtherTextUnderTheKey_thenItIsNotTakenForAResult() {
     needs(Capability.FACTS);
-    BoundedWait.join(store().replaceFact(LockName.of(KEY), 0, "not ours", KEPT));
+    BoundedWait.join(store().replaceFact(LockName.of(KEY_LOCK), 0, "not ours", KEPT));
     assertThatThrownBy(() -> once("a").run(lease -> counted("never")))
         .isInstanceOf(LockException.class)
         .hasMessageContaining("'" + KEY + "'");

@@ -1,4 +1,4 @@
-package io.mortise.internal.client;
+package io.mortise.internal.recipe;
 
 import io.mortise.DistributedOnce;
 import io.mortise.LockException;

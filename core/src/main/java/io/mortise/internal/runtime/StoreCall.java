@@ -1,9 +1,7 @@
-package io.mortise.internal.client;
+package io.mortise.internal.runtime;
 
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
-import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
@@ -14,16 +12,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Asks a store, and waits for the answer; its failures become those of the API. */
-final class StoreCall {
+public final class StoreCall {
   private final LockStore store;
   private final Runnable refuseIfClosed;
 
-  StoreCall(LockStore store, Runnable refuseIfClosed) {
+  /** Refuses before each question, where the client is closed. */
+  public StoreCall(LockStore store, Runnable refuseIfClosed) {
     this.store = store;
     this.refuseIfClosed = refuseIfClosed;
   }
 
-  <T> T ask(Callable<CompletionStage<T>> question) {
+  /** The answer; blocks for it. */
+  public <T> T ask(Callable<CompletionStage<T>> question) {
     refuseIfClosed.run();
     String display = store.profile().display();
     Duration patience = store.profile().maxInFlight().plusSeconds(5);

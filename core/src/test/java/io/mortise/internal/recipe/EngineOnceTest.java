@@ -1,4 +1,4 @@
-package io.mortise.internal.client;
+package io.mortise.internal.recipe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,8 +8,6 @@ import io.mortise.DistributedOnce.OnceResult;
 import io.mortise.LockClient;
 import io.mortise.LockException;
 import io.mortise.LockName;
-import io.mortise.StoreUnavailableException;
-import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.Fact;
 import io.mortise.spi.time.Ticker;
@@ -17,49 +15,19 @@ import io.mortise.spi.time.WallClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Once, over a store whose answers are lost. */
 class EngineOnceTest {
   private static final String KEY = "key";
-  private static final LockName NAME = LockName.of(KEY);
+  private static final LockName NAME = LockName.of("once/" + KEY);
 
   private final MemStore mem = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
   private final LossyStore store = new LossyStore(mem);
   private final LockClient client = LockClient.builder().store(store).build();
   private final DistributedOnce once = client.once(KEY);
   private final List<String> done = new ArrayList<>();
-
-  /** Executes replacements, and loses the answers of some. */
-  private static final class LossyStore extends ForwardingStore {
-    private int replacements;
-
-    /** Which of the replacements are executed and not answered. */
-    private List<Integer> unanswered = List.of();
-
-    /** Which of them are not executed. */
-    private List<Integer> dropped = List.of();
-
-    LossyStore(MemStore store) {
-      super(store);
-    }
-
-    @Override
-    public CompletionStage<Long> replaceFact(
-        LockName name, long version, String content, Duration keep) {
-      int number = ++replacements;
-      CompletionStage<Long> lost =
-          CompletableFuture.failedFuture(new StoreUnavailableException("lost"));
-      if (dropped.contains(number)) {
-        return lost;
-      }
-      CompletionStage<Long> answer = super.replaceFact(name, version, content, keep);
-      return unanswered.contains(number) ? lost : answer;
-    }
-  }
 
   @AfterEach
   void close() {
@@ -83,7 +51,7 @@ class EngineOnceTest {
     assertThat(once.run(lease -> run("never")))
         .isEqualTo(new OnceResult(false, result.value(), result.doneAt(), result.token()));
     assertThat(done).containsExactly("a");
-    assertThat(store.replacements).as("two lost, each sent again").isEqualTo(4);
+    assertThat(store.replacements).as("two lost, each sent again").hasValue(4);
   }
 
   @Test
@@ -92,7 +60,7 @@ class EngineOnceTest {
     assertThat(once.run(lease -> run("a")).value()).contains("a");
     assertThat(once.result()).isPresent();
     assertThat(done).containsExactly("a");
-    assertThat(store.replacements).isEqualTo(5);
+    assertThat(store.replacements).hasValue(5);
   }
 
   @Test

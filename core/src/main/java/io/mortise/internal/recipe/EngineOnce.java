@@ -1,4 +1,4 @@
-package io.mortise.internal.client;
+package io.mortise.internal.recipe;
 
 import io.mortise.DistributedLock;
 import io.mortise.DistributedOnce;
@@ -8,6 +8,7 @@ import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.function.CheckedFunction;
+import io.mortise.internal.runtime.StoreCall;
 import io.mortise.spi.Fact;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.time.DurationText;
@@ -45,14 +46,16 @@ final class EngineOnce implements DistributedOnce {
   private final LockStore store;
   private final StoreCall call;
   private final DistributedLock lock;
-  private final LockName key;
+  private final String key;
+  private final LockName fact;
   private final Duration keep;
 
-  EngineOnce(LockStore store, StoreCall call, DistributedLock lock, LockName key, Duration keep) {
+  EngineOnce(LockStore store, StoreCall call, DistributedLock lock, String key, Duration keep) {
     this.store = store;
     this.call = call;
     this.lock = lock;
     this.key = key;
+    this.fact = LockName.of(lock.name());
     this.keep = keep;
   }
 
@@ -64,7 +67,7 @@ final class EngineOnce implements DistributedOnce {
 
   @Override
   public String key() {
-    return key.value();
+    return key;
   }
 
   @Override
@@ -90,7 +93,7 @@ final class EngineOnce implements DistributedOnce {
       Duration wait, CheckedFunction<Lease, @Nullable String, X> task)
       throws X, InterruptedException {
     Objects.requireNonNull(task, "task");
-    EngineLock.checked(wait);
+    Recipes.checkedWait(wait);
     return run(() -> lock.acquireWithin(wait), task);
   }
 
@@ -124,7 +127,7 @@ final class EngineOnce implements DistributedOnce {
     long version = 0;
     while (version == 0) {
       Fact present = read();
-      Optional<OnceDocument> found = OnceDocument.decode(key.value(), present);
+      Optional<OnceDocument> found = OnceDocument.decode(key, present);
       if (found.isPresent() && found.get().isDone()) {
         return result(found.get(), present.version(), false);
       } else if (found.isPresent() && found.get().token() > begun.token()) {
@@ -147,7 +150,7 @@ final class EngineOnce implements DistributedOnce {
       OnceDocument done = begun.done(value);
       long stored = replace(lease, version, done, keep, Integer.MAX_VALUE);
       if (stored == 0) {
-        throw overtaken(done, OnceDocument.decode(key.value(), read()));
+        throw overtaken(done, OnceDocument.decode(key, read()));
       }
       return result(done, stored, true);
     } finally {
@@ -177,15 +180,13 @@ final class EngineOnce implements DistributedOnce {
     for (int tried = 1; ; tried++) {
       lease.ensureValid();
       try {
-        long written = call.ask(() -> store.replaceFact(key, version, step.encode(), time));
+        long written = call.ask(() -> store.replaceFact(fact, version, step.encode(), time));
         if (written > 0) {
           return written;
         }
         Fact present = read();
         boolean isWritten =
-            OnceDocument.decode(key.value(), present)
-                .filter(found -> found.isSameStep(step))
-                .isPresent();
+            OnceDocument.decode(key, present).filter(found -> found.isSameStep(step)).isPresent();
         return isWritten ? present.version() : 0;
       } catch (StoreUnavailableException e) {
         if (!lease.isValid() || tried >= tries) {
@@ -208,7 +209,7 @@ final class EngineOnce implements DistributedOnce {
   }
 
   private Fact read() {
-    return call.ask(() -> store.readFact(key));
+    return call.ask(() -> store.readFact(fact));
   }
 
   private static OnceResult result(OnceDocument done, long version, boolean ranHere) {
@@ -222,7 +223,7 @@ final class EngineOnce implements DistributedOnce {
   @Override
   public Optional<OnceResult> result() {
     Fact fact = read();
-    return OnceDocument.decode(key.value(), fact)
+    return OnceDocument.decode(key, fact)
         .filter(OnceDocument::isDone)
         .map(done -> result(done, fact.version(), false));
   }
@@ -230,9 +231,8 @@ final class EngineOnce implements DistributedOnce {
   @Override
   public boolean forget() {
     Fact present = read();
-    boolean done =
-        OnceDocument.decode(key.value(), present).filter(OnceDocument::isDone).isPresent();
-    return done && call.ask(() -> store.replaceFact(key, present.version(), "", SHORTEST)) > 0;
+    boolean done = OnceDocument.decode(key, present).filter(OnceDocument::isDone).isPresent();
+    return done && call.ask(() -> store.replaceFact(fact, present.version(), "", SHORTEST)) > 0;
   }
 
   @Override

@@ -1,0 +1,368 @@
+package io.mortise.internal.recipe;
+
+import io.mortise.Lease;
+import io.mortise.LockException;
+import io.mortise.LockName;
+import io.mortise.LockTimeoutException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.internal.recipe.BarrierPhase.BarrierTicket;
+import io.mortise.internal.recipe.BarrierPhase.Entering;
+import io.mortise.internal.runtime.EngineScheduler;
+import io.mortise.recipe.BarrierBrokenException.Reason;
+import io.mortise.recipe.DistributedBarrier.Passage;
+import io.mortise.spi.Fact;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A party that comes to a barrier, until it has passed.
+ *
+ * <p><b>Steps.</b> It acquires the lock of the barrier, so that parties come one by one. It reads
+ * which place is free, and acquires the lock of that place, which it holds while it is a party. It
+ * writes its arrival, releases the lock of the barrier, and waits. The place's lock is taken before
+ * the arrival is written: a neighbour that gets it knows that the party is gone.
+ *
+ * <p><b>Ends.</b> The user's future may end at any time: by the user, by the client's close, by the
+ * deadline. Each step looks at that when its answer has come, and gives back what it has. An
+ * arrival that is written is broken first.
+ */
+final class BarrierEntry {
+  /** For waits that are not to end by themselves. */
+  static final long ENDLESS = -1;
+
+  private final Recipes recipes;
+  private final String name;
+  private final int parties;
+  private final LockName fact;
+  private final String me;
+  private final long waitNanos;
+  private final long began;
+  private final CompletableFuture<Passage> result = new CompletableFuture<>();
+  private final ReentrantLock guard = new ReentrantLock();
+
+  // Guarded by the guard.
+  private @Nullable CompletableFuture<Lease> pending;
+  private @Nullable PhaseWait phaseWait;
+  private boolean isWriting;
+  private EngineScheduler.@Nullable ScheduledTimer timer;
+
+  // By one step after the other.
+  private @Nullable Lease mutex;
+  private @Nullable Lease slot;
+
+  BarrierEntry(Recipes recipes, String name, int parties, long waitNanos) {
+    this.recipes = recipes;
+    this.name = name;
+    this.parties = parties;
+    this.fact = LockName.of("barrier/" + name);
+    this.me = recipes.newId();
+    this.waitNanos = waitNanos;
+    this.began = recipes.env().now();
+  }
+
+  CompletableFuture<Passage> begin() {
+    recipes.refuseIfClosed();
+    CompletableFuture<Passage> watched =
+        recipes.endsWithClient(result).whenComplete((passage, failure) -> ended());
+    assert watched != null;
+    if (waitNanos != ENDLESS) {
+      timer = recipes.env().timers().schedule(waitNanos, this::timeOut);
+    }
+    acquire("barrier/" + name, this::atDoor);
+    return result;
+  }
+
+  /** What follows a granted lock. */
+  @FunctionalInterface
+  private interface LeaseStep {
+    void granted(Lease lease);
+  }
+
+  private void acquire(String lock, LeaseStep next) {
+    CompletableFuture<Lease> attempt = recipes.lock(lock).acquireAsync();
+    guard.lock();
+    try {
+      pending = attempt;
+    } finally {
+      guard.unlock();
+    }
+    var told =
+        attempt.whenCompleteAsync(
+            (lease, failure) -> {
+              if (lease == null || failure != null) {
+                fail(failure);
+              } else if (result.isDone()) {
+                giveBack(lease);
+                giveAllBack();
+              } else {
+                next.granted(lease);
+              }
+            },
+            recipes.env().callbacks());
+    assert told != null;
+    if (result.isDone()) {
+      attempt.cancel(false);
+    }
+  }
+
+  // ---- Arriving ----
+
+  private void atDoor(Lease lease) {
+    mutex = lease;
+    readPlace();
+  }
+
+  private void readPlace() {
+    var read =
+        recipes
+            .facts()
+            .change(fact, Entering.KEEP, present -> Optional.empty())
+            .whenComplete(
+                (present, failure) -> {
+                  if (present == null || failure != null) {
+                    fail(failure);
+                  } else if (result.isDone()) {
+                    giveAllBack();
+                  } else {
+                    takePlace(present);
+                  }
+                });
+    assert read != null;
+  }
+
+  private void takePlace(Fact present) {
+    BarrierDocument found;
+    try {
+      found = decodeOr(present, recipes.newId());
+    } catch (LockException e) {
+      fail(e);
+      return;
+    }
+    BarrierTicket ticket =
+        new BarrierTicket(name, parties, found.id(), found.generation(), found.arrived());
+    acquire(
+        ticket.slot(ticket.index()),
+        lease -> {
+          slot = lease;
+          write(ticket, lease);
+        });
+  }
+
+  private BarrierDocument decodeOr(Fact present, String id) {
+    return BarrierDocument.decode(name, parties, present)
+        .orElseGet(() -> BarrierDocument.first(id, parties));
+  }
+
+  private void write(BarrierTicket ticket, Lease place) {
+    guard.lock();
+    try {
+      if (!result.isDone()) {
+        isWriting = true;
+      }
+    } finally {
+      guard.unlock();
+    }
+    if (!isWriting) {
+      giveAllBack();
+      return;
+    }
+    boolean isLast = ticket.index() == parties - 1;
+    var written =
+        recipes
+            .facts()
+            .change(
+                fact,
+                isLast ? BarrierPhase.ENDED : Entering.KEEP,
+                present -> arrival(present, ticket, place))
+            .whenComplete(
+                (present, failure) -> {
+                  if (present == null || failure != null) {
+                    breakArrival(ticket, failure);
+                  } else {
+                    afterWriting(present, ticket, place);
+                  }
+                });
+    assert written != null;
+  }
+
+  /** The text with this party's arrival; empty if it stands there, or the place is another's. */
+  private Optional<String> arrival(Fact present, BarrierTicket ticket, Lease place) {
+    BarrierDocument found = decodeOr(present, ticket.id());
+    boolean isMine =
+        found.id().equals(ticket.id())
+            && found.generation() == ticket.generation()
+            && found.arrived() == ticket.index();
+    if (found.last().equals(me) || !isMine) {
+      return Optional.empty();
+    }
+    Lease door = mutex;
+    if (door == null || !door.isValid() || !place.isValid()) {
+      throw new StoreUnavailableException(
+          "Barrier '%s' was not entered: the lease of the arriving party was lost (store=%s). Enter again."
+              .formatted(name, recipes.display()));
+    }
+    return Optional.of(found.entered(me).encode());
+  }
+
+  private void afterWriting(Fact present, BarrierTicket ticket, Lease place) {
+    BarrierDocument found = decodeOr(present, "");
+    if (!found.last().equals(me)) { // Somebody broke the generation meanwhile: the next one.
+      slot = null;
+      giveBack(place);
+      guard.lock();
+      try {
+        isWriting = false;
+      } finally {
+        guard.unlock();
+      }
+      if (isTimedOut()) {
+        timeOut();
+        giveAllBack();
+      } else if (result.isDone()) {
+        giveAllBack();
+      } else {
+        readPlace();
+      }
+      return;
+    }
+    giveMutexBack();
+    waitForOthers(ticket, place);
+  }
+
+  /**
+   * The outcome of the writing is unknown, so the generation is broken if it may have this party.
+   */
+  private void breakArrival(BarrierTicket ticket, @Nullable Throwable failure) {
+    Entering phase = new Entering(ticket, fact);
+    var broken =
+        recipes
+            .facts()
+            .change(
+                fact,
+                BarrierPhase.ENDED,
+                present ->
+                    BarrierDocument.decode(name, parties, present)
+                        .filter(found -> found.last().equals(me))
+                        .flatMap(found -> phase.broken(present, Reason.PARTY_LOST)))
+            .whenComplete((present, trouble) -> fail(failure));
+    assert broken != null;
+  }
+
+  // ---- Waiting ----
+
+  private void waitForOthers(BarrierTicket ticket, Lease place) {
+    PhaseWait wait = new PhaseWait(recipes, new Entering(ticket, fact), place);
+    boolean over;
+    guard.lock();
+    try {
+      phaseWait = wait;
+      isWriting = false;
+      over = result.isDone();
+    } finally {
+      guard.unlock();
+    }
+    var told =
+        wait.start()
+            .whenComplete(
+                (passed, failure) -> {
+                  if (failure != null) {
+                    fail(failure);
+                  } else {
+                    EnginePassage passage = new EnginePassage(recipes, ticket, place);
+                    if (!result.complete(passage)) {
+                      passage.close();
+                    }
+                  }
+                });
+    assert told != null;
+    if (over) {
+      wait.breakOff(Reason.CANCELLED);
+    } else if (waitNanos != ENDLESS) {
+      wait.endAfter(Math.max(0, waitNanos - (recipes.env().now() - began)));
+    }
+  }
+
+  // ---- Ending ----
+
+  private boolean isTimedOut() {
+    return waitNanos != ENDLESS && recipes.env().now() - began >= waitNanos;
+  }
+
+  /**
+   * Before this party has arrived nobody needs to be told; while it writes, it is told after that.
+   */
+  private void timeOut() {
+    guard.lock();
+    try {
+      if (isWriting || phaseWait != null) {
+        return;
+      }
+    } finally {
+      guard.unlock();
+    }
+    recipes
+        .env()
+        .callbacks()
+        .execute(
+            () ->
+                result.completeExceptionally(
+                    new LockTimeoutException(
+                        "Could not enter barrier '%s' in time (store=%s). It is not broken. Raise the wait time."
+                            .formatted(name, recipes.display()))));
+  }
+
+  /** The future has ended, by whomever. */
+  private void ended() {
+    CompletableFuture<Lease> attempt;
+    PhaseWait wait;
+    EngineScheduler.ScheduledTimer deadline;
+    guard.lock();
+    try {
+      attempt = pending;
+      wait = phaseWait;
+      deadline = timer;
+    } finally {
+      guard.unlock();
+    }
+    if (deadline != null) {
+      deadline.cancel();
+    }
+    if (attempt != null) {
+      attempt.cancel(false);
+    }
+    if (wait != null) {
+      wait.breakOff(Reason.CANCELLED); // Does nothing if the wait has ended.
+    }
+  }
+
+  private void fail(@Nullable Throwable failure) {
+    giveAllBack();
+    result.completeExceptionally(
+        failure == null
+            ? new LockException("The store answered with nothing.")
+            : Recipes.cause(failure));
+  }
+
+  private void giveAllBack() {
+    giveMutexBack();
+    Lease place = slot;
+    slot = null;
+    if (place != null) {
+      giveBack(place);
+    }
+  }
+
+  private void giveMutexBack() {
+    Lease door = mutex;
+    mutex = null;
+    if (door != null) {
+      giveBack(door);
+    }
+  }
+
+  private static void giveBack(Lease lease) {
+    var unused = lease.releaseAsync();
+  }
+}

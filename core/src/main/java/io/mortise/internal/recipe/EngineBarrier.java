@@ -1,0 +1,109 @@
+package io.mortise.internal.recipe;
+
+import io.mortise.LockName;
+import io.mortise.recipe.DistributedBarrier;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/** A barrier as users see it; {@link BarrierEntry} and {@link EnginePassage} do the work. */
+final class EngineBarrier implements DistributedBarrier {
+  /** The rest of a lock's name is for the place of a party. */
+  private static final int LONGEST_NAME = 450;
+
+  private final Recipes recipes;
+  private final String name;
+  private final int parties;
+
+  EngineBarrier(Recipes recipes, String name, int parties) {
+    if (LockName.of(name).value().getBytes(StandardCharsets.UTF_8).length > LONGEST_NAME) {
+      throw new IllegalArgumentException(
+          "Barrier name '%s…' is longer than %d bytes of UTF-8. Shorten it, or hash its tail."
+              .formatted(name.substring(0, 32), LONGEST_NAME));
+    }
+    this.recipes = recipes;
+    this.name = name;
+    this.parties = parties;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public int parties() {
+    return parties;
+  }
+
+  @Override
+  public long await() throws InterruptedException {
+    return passed(enter());
+  }
+
+  @Override
+  public long await(Duration wait) throws InterruptedException {
+    return passed(enter(wait));
+  }
+
+  @Override
+  public CompletableFuture<Long> awaitAsync() {
+    return passed(enterAsync());
+  }
+
+  @Override
+  public CompletableFuture<Long> awaitAsync(Duration wait) {
+    return passed(enterAsync(wait));
+  }
+
+  private static long passed(Passage passage) {
+    passage.close();
+    return passage.generation();
+  }
+
+  /** The end of the returned future is that of the entering. */
+  private static CompletableFuture<Long> passed(CompletableFuture<Passage> entering) {
+    CompletableFuture<Long> result = new CompletableFuture<>();
+    CompletableFuture<Passage> told =
+        entering.whenComplete(
+            (passage, failure) -> {
+              if (failure == null) {
+                result.complete(passed(passage));
+              } else {
+                result.completeExceptionally(failure);
+              }
+            });
+    CompletableFuture<Long> ended =
+        result.whenComplete((generation, failure) -> entering.cancel(false));
+    assert told != null && ended != null;
+    return result;
+  }
+
+  @Override
+  public Passage enter() throws InterruptedException {
+    Recipes.refuseIfInterrupted("entering barrier '" + name + "'");
+    return Recipes.join(enterAsync());
+  }
+
+  @Override
+  public Passage enter(Duration wait) throws InterruptedException {
+    Recipes.checkedWait(wait);
+    Recipes.refuseIfInterrupted("entering barrier '" + name + "'");
+    return Recipes.join(enterAsync(wait));
+  }
+
+  @Override
+  public CompletableFuture<Passage> enterAsync() {
+    return new BarrierEntry(recipes, name, parties, BarrierEntry.ENDLESS).begin();
+  }
+
+  @Override
+  public CompletableFuture<Passage> enterAsync(Duration wait) {
+    return new BarrierEntry(recipes, name, parties, Recipes.checkedWait(wait)).begin();
+  }
+
+  @Override
+  public String toString() {
+    return "DistributedBarrier[%s, %d parties, %s]".formatted(name, parties, recipes.display());
+  }
+}

@@ -1,0 +1,153 @@
+package io.mortise.recipe;
+
+import io.mortise.annotation.Beta;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A barrier across processes: parties wait there until a number of them have come, then all go on.
+ * It is used again and again: each time is a <em>generation</em>. Cheap, stateless, thread-safe:
+ * two objects for one name are the same.
+ *
+ * <p><b>What is promised.</b> The parties of a generation all pass, or all learn that it is broken,
+ * as far as they live and reach the store. A generation is broken when one of its parties gives up
+ * (timeout, interrupt, cancellation), or when the session of one ends before the last has come; the
+ * others then get {@link BarrierBrokenException}. A party that comes after the last one belongs to
+ * the next generation.
+ *
+ * <p><b>What is not.</b> A dead party is noticed when its session ends, a TTL later. A party that
+ * comes last before that passes with it. If all waiting parties die, the generation is forgotten
+ * after 20 s, and a party that comes last within them passes. A party that cannot look at the store
+ * for 20 s may take a generation for broken that the others passed.
+ *
+ * <p><b>How.</b> Each party holds a lock of its own while it waits, and queues for that of its
+ * neighbour, which it gets when the neighbour is gone. The count of the arrived stands in a small
+ * document of the store. A waiter reads it after an eighth of the time that it has waited so far,
+ * at least 10 ms and at most 500 ms, with jitter. So it passes up to half a second after the last
+ * arrival.
+ *
+ * <p>Each waiting method throws {@code io.mortise.UnsupportedByStoreException} if the store keeps
+ * no such documents, {@code io.mortise.LockException} if the barrier is in use with another number
+ * of parties, {@code io.mortise.StoreUnavailableException} if the store does not answer (the
+ * generation may pass or break without this party), and {@link IllegalStateException} after the
+ * client was closed; a future fails with them.
+ */
+@Beta
+public interface DistributedBarrier {
+  /** The most parties. */
+  int MAX_PARTIES = 1_000;
+
+  /** The name. */
+  String name();
+
+  /** How many parties pass together. */
+  int parties();
+
+  /**
+   * Waits until all parties of a generation have come. Blocks. The same as {@link #enter()} and
+   * {@link Passage#close()}.
+   *
+   * @return the number of the generation
+   * @throws BarrierBrokenException if the generation is broken
+   * @throws InterruptedException if the thread is interrupted before or while it waits; the
+   *     generation is broken then
+   */
+  long await() throws InterruptedException;
+
+  /**
+   * As {@link #await()}, for so long at most.
+   *
+   * @throws io.mortise.LockTimeoutException if not all came in time; the generation is broken then
+   * @throws IllegalArgumentException if the time is negative
+   * @throws BarrierBrokenException if the generation is broken
+   * @throws InterruptedException if the thread is interrupted before or while it waits; the
+   *     generation is broken then
+   */
+  long await(Duration wait) throws InterruptedException;
+
+  /**
+   * As {@link #await()}, without blocking. Who completes or cancels the future breaks the
+   * generation.
+   */
+  CompletableFuture<Long> awaitAsync();
+
+  /** As {@link #await(Duration)}, without blocking. */
+  CompletableFuture<Long> awaitAsync(Duration wait);
+
+  /**
+   * Waits until all parties of a generation have come, and stays a party, so that all can leave
+   * together. Blocks.
+   *
+   * @throws BarrierBrokenException if the generation is broken
+   * @throws InterruptedException if the thread is interrupted before or while it waits; the
+   *     generation is broken then
+   */
+  Passage enter() throws InterruptedException;
+
+  /**
+   * As {@link #enter()}, for so long at most.
+   *
+   * @throws io.mortise.LockTimeoutException if not all came in time; the generation is broken then
+   * @throws IllegalArgumentException if the time is negative
+   * @throws BarrierBrokenException if the generation is broken
+   * @throws InterruptedException if the thread is interrupted before or while it waits; the
+   *     generation is broken then
+   */
+  Passage enter(Duration wait) throws InterruptedException;
+
+  /**
+   * As {@link #enter()}, without blocking. Who completes or cancels the future breaks the
+   * generation.
+   */
+  CompletableFuture<Passage> enterAsync();
+
+  /** As {@link #enter(Duration)}, without blocking. */
+  CompletableFuture<Passage> enterAsync(Duration wait);
+
+  /**
+   * A party that has entered. It holds a lease until it has left or is closed; while it does not,
+   * the others cannot leave. Thread-safe. To be left once.
+   */
+  interface Passage extends AutoCloseable {
+    /** The number of the generation; a later one is greater while the barrier is remembered. */
+    long generation();
+
+    /** Which of the parties this one is: from 0 for the first that came. */
+    int index();
+
+    /**
+     * Waits until all parties of the generation want to leave. Blocks.
+     *
+     * @throws BarrierBrokenException if a party gave up, closed its passage or lost its session
+     * @throws IllegalStateException if this party has left before, or is closed
+     * @throws InterruptedException if the thread is interrupted before or while it waits; leaving
+     *     is broken then
+     */
+    void leave() throws InterruptedException;
+
+    /**
+     * As {@link #leave()}, for so long at most.
+     *
+     * @throws io.mortise.LockTimeoutException if not all came in time; leaving is broken then
+     * @throws BarrierBrokenException if a party gave up, closed its passage or lost its session
+     * @throws IllegalArgumentException if the time is negative
+     * @throws IllegalStateException if this party has left before, or is closed
+     * @throws InterruptedException if the thread is interrupted before or while it waits; leaving
+     *     is broken then
+     */
+    void leave(Duration wait) throws InterruptedException;
+
+    /** As {@link #leave()}, without blocking. Who completes or cancels it breaks the leaving. */
+    CompletableFuture<Void> leaveAsync();
+
+    /** As {@link #leave(Duration)}, without blocking. */
+    CompletableFuture<Void> leaveAsync(Duration wait);
+
+    /**
+     * Gives the passage up without waiting; does nothing if it has left. Does not block. Parties
+     * that wait to leave learn that this one is lost.
+     */
+    @Override
+    void close();
+  }
+}

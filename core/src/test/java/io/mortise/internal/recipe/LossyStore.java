@@ -1,0 +1,39 @@
+package io.mortise.internal.recipe;
+
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.internal.liveness.ForwardingStore;
+import io.mortise.internal.table.MemStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Executes replacements of facts, and loses the answers of some. */
+final class LossyStore extends ForwardingStore {
+  final AtomicInteger replacements = new AtomicInteger();
+
+  /** Which of the replacements are executed and not answered. */
+  volatile List<Integer> unanswered = List.of();
+
+  /** Which of them are not executed. */
+  volatile List<Integer> dropped = List.of();
+
+  LossyStore(MemStore store) {
+    super(store);
+  }
+
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    int number = replacements.incrementAndGet();
+    CompletionStage<Long> lost =
+        CompletableFuture.failedFuture(new StoreUnavailableException("lost"));
+    if (dropped.contains(number)) {
+      return lost;
+    }
+    CompletionStage<Long> answer = super.replaceFact(name, version, content, keep);
+    return unanswered.contains(number) ? lost : answer;
+  }
+}
