@@ -47,6 +47,7 @@ class DocumentedCodeTest {
               "io.mortise.*",
               "io.mortise.admin.*",
               "io.mortise.event.*",
+              "io.mortise.recipe.*",
               "io.mortise.sql.*",
               "io.mortise.sql.VersionedUpdate.Outcome",
               "io.mortise.spi.AttemptId",

@@ -184,7 +184,7 @@ public interface LockStore extends Store {
 
   private UnsupportedByStoreException keepsNoFacts() {
     return new UnsupportedByStoreException(
-        "Store '%s' keeps nothing but locks (FACTS). Take one that does: jdbc:, redis: or mem:."
+        "Store '%s' keeps nothing but locks (FACTS). Take one that does: jdbc:, redis:, zk: or mem:."
             .formatted(profile().display()));
   }
 

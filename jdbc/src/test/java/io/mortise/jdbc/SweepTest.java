@@ -16,6 +16,8 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,6 +53,30 @@ class SweepTest {
         }
       }
       assertThat(session.hold(once, Mode.EXCLUSIVE).token()).isGreaterThan(last.token());
+    }
+  }
+
+  @Test
+  void givenTablesWithoutThatOfFacts_whenSwept_thenTheRestIsRemoved_andOnceSaysWhatIsMissing()
+      throws Exception {
+    for (String url : List.of(url(), "jdbc:h2:mem:sweep" + UUID.randomUUID())) {
+      try (Connection connection = DriverManager.getConnection(url);
+          Statement statement = connection.createStatement();
+          LockStore store = JdbcStore.open(url)) {
+        SessionDriver session = SessionDriver.open(store, LONG, "client");
+        LockName once = LockName.of("once");
+        session.end(once, session.hold(once, Mode.EXCLUSIVE).attempt());
+        statement.executeUpdate("DROP TABLE mortise_fact");
+        statement.executeUpdate("UPDATE mortise_lock SET touched_us = touched_us - 601000000");
+        assertThat(BoundedWait.join(store.sweep(100))).as(url).isEqualTo(1);
+        assertThat(BoundedWait.join(store.sweep(100))).as(url).isZero();
+        assertThat(store.readFact(once))
+            .failsWithin(LONG)
+            .withThrowableThat()
+            .havingRootCause()
+            .withMessageContaining("mortise_fact");
+        session.hold(once, Mode.EXCLUSIVE);
+      }
     }
   }
 

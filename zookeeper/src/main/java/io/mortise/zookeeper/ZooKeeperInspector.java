@@ -53,7 +53,7 @@ final class ZooKeeperInspector {
   // ---- Asking ----
 
   /** Runs a question once there is a connection; its answer must come in time. */
-  private <T> CompletionStage<T> ask(InspectorQuery<T> question) {
+  <T> CompletionStage<T> ask(InspectorQuery<T> question) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     adminConnection
         .connected()
@@ -75,7 +75,8 @@ final class ZooKeeperInspector {
     return answer;
   }
 
-  private interface InspectorQuery<T> {
+  /** What is asked once there is a connection. */
+  interface InspectorQuery<T> {
     void ask(ZooKeeper client, CompletableFuture<T> answer);
   }
 

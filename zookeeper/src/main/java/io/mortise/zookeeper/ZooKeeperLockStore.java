@@ -7,6 +7,7 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
+import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -56,7 +57,8 @@ final class ZooKeeperLockStore implements LockStore {
           Capability.PERMITS,
           Capability.TOKEN,
           Capability.PUSH,
-          Capability.CALL_BACK);
+          Capability.CALL_BACK,
+          Capability.FACTS);
 
   private static final Duration MIN_TTL = Duration.ofMillis(100);
   private static final long EXPIRY_NANOS = 250_000_000;
@@ -68,6 +70,7 @@ final class ZooKeeperLockStore implements LockStore {
   private final StoreProfile profile;
   private final Map<SessionId, SessionCore> sessions = new ConcurrentHashMap<>();
   private final ZooKeeperInspector zooKeeperInspector;
+  private final NodeFacts nodeFacts;
 
   private ZooKeeperLockStore(
       ZooKeeperConnector zooKeeperConnector,
@@ -89,6 +92,9 @@ final class ZooKeeperLockStore implements LockStore {
             // Sessions of few ticks outlive their TTL, and all end at a tick.
             resources.limits().tick().multipliedBy(4));
     this.zooKeeperInspector = new ZooKeeperInspector(this, resources.adminConnection(), wall);
+    this.nodeFacts =
+        new NodeFacts(
+            zooKeeperInspector, ticker, options.acl(), nodeLayout.clock(), nodeLayout.facts());
     resources.check(
         adminConnection ->
             adminConnection.prepare(
@@ -205,10 +211,29 @@ final class ZooKeeperLockStore implements LockStore {
             "Store '" + profile.display() + "' cannot evict: end the holder's process instead."));
   }
 
-  /** Nothing is left by the dead: their nodes go with their sessions, idle containers later. */
+  @Override
+  public CompletionStage<Fact> readFact(LockName name) {
+    return nodeFacts.read(name);
+  }
+
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return nodeFacts.replace(name, version, content, keep);
+  }
+
+  @Override
+  public CompletionStage<Boolean> claimSweep() {
+    return nodeFacts.claimSweep();
+  }
+
+  /**
+   * Removes facts that have expired. Nothing else is left by the dead: their nodes go with their
+   * sessions, idle containers later.
+   */
   @Override
   public CompletionStage<Integer> sweep(int budget) {
-    return CompletableFuture.completedFuture(0);
+    return nodeFacts.sweep(budget);
   }
 
   @Override

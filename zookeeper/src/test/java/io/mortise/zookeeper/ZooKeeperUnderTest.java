@@ -48,7 +48,8 @@ final class ZooKeeperUnderTest implements StoreUnderTest {
         Capability.PERMITS,
         Capability.TOKEN,
         Capability.PUSH,
-        Capability.CALL_BACK);
+        Capability.CALL_BACK,
+        Capability.FACTS);
   }
 
   @Override

@@ -14,6 +14,9 @@ import io.mortise.spi.SessionId;
  * sessions/ID               ephemeral: a process; data: beat, TTL, who it is
  * notes/ID                  container; what others want a session to hear
  * notes/ID/ATTEMPT          ephemeral of the writer: that attempt, a holder, is wanted
+ * facts                     persistent; written with each removal of a fact
+ * facts/NAME                persistent; data: version, expiry, text
+ * clock                     persistent; written to learn the leader's time
  * </pre>
  *
  * <p>Containers are removed by the server some time after their last child, and made again when
@@ -33,6 +36,16 @@ public final class NodeLayout {
 
   public String epoch() {
     return root + "/epoch";
+  }
+
+  /** The parent of the facts. */
+  public String facts() {
+    return root + "/facts";
+  }
+
+  /** What is written to learn the leader's time. */
+  public String clock() {
+    return root + "/clock";
   }
 
   public String locks() {

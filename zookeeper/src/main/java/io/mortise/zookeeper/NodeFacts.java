@@ -1,0 +1,402 @@
+package io.mortise.zookeeper;
+
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.spi.Fact;
+import io.mortise.spi.time.Ticker;
+import io.mortise.zookeeper.internal.node.NodeNames;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Op;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The facts of a store: a persistent node for each, with {@code VERSION EXPIRES CONTENT}, times in
+ * microseconds. Thread-safe.
+ *
+ * <p><b>Versions.</b> A node that was removed and made again counts its versions from zero, so that
+ * a late writer could take the new one for the old one. So each removal also writes the parent
+ * node, and each replacement is a transaction that checks that the parent is as it was read first.
+ *
+ * <p><b>Clock.</b> ZooKeeper tells its time only in the stat of a node that is written. So a node
+ * is written once a minute by each process that uses facts; in between this process's ticker goes
+ * on. It lags behind the leader's clock by a round trip at most.
+ */
+final class NodeFacts {
+  private static final long CLOCK_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  /** Less than the minute between two questions of a process, so that each minute has a sweep. */
+  private static final long SWEEP_MICROS = TimeUnit.SECONDS.toMicros(50);
+
+  /** A removal somewhere else makes a replacement look again. */
+  private static final int MOST_TRIES = 10;
+
+  /** So many nodes are read to find one that has expired. */
+  private static final int READS_EACH = 4;
+
+  private static final byte[] NOTHING = new byte[0];
+
+  private final ZooKeeperInspector inspector;
+  private final Ticker ticker;
+  private final List<ACL> acl;
+  private final String clock;
+  private final String parent;
+
+  private volatile @Nullable ServerTime serverTime;
+
+  NodeFacts(
+      ZooKeeperInspector inspector, Ticker ticker, List<ACL> acl, String clock, String parent) {
+    this.inspector = inspector;
+    this.ticker = ticker;
+    this.acl = acl;
+    this.clock = clock;
+    this.parent = parent;
+  }
+
+  /** What the leader's clock showed, and when that was heard. */
+  private record ServerTime(long micros, long heardNanos) {
+    long at(long nanos) {
+      return micros + TimeUnit.NANOSECONDS.toMicros(nanos - heardNanos);
+    }
+  }
+
+  /** A node that was read. */
+  private record FactNode(Fact fact, long expiresMicros, int nodeVersion) {
+    private static @Nullable FactNode decode(byte[] data, Stat stat) {
+      String[] words = new String(data, StandardCharsets.US_ASCII).split(" ", 3);
+      try {
+        return words.length < 3
+            ? null
+            : new FactNode(
+                new Fact(Long.parseLong(words[0]), words[2]),
+                Long.parseLong(words[1]),
+                stat.getVersion());
+      } catch (NumberFormatException e) {
+        return null;
+      }
+    }
+
+    private static byte[] encode(Fact fact, long expiresMicros) {
+      return (fact.version() + " " + expiresMicros + " " + fact.content())
+          .getBytes(StandardCharsets.US_ASCII);
+    }
+  }
+
+  /** What a look has found. */
+  private record FactLook(int parentVersion, @Nullable FactNode node) {
+    Fact at(long nowMicros) {
+      return node == null || node.expiresMicros() <= nowMicros ? Fact.NONE : node.fact();
+    }
+  }
+
+  private String path(LockName name) {
+    return parent + "/" + NodeNames.encode(name);
+  }
+
+  private static StoreUnavailableException unanswered(Code code) {
+    return new StoreUnavailableException(
+        "ZooKeeper has not executed a request for a fact, or not told: " + code + ".");
+  }
+
+  // ---- The leader's clock ----
+
+  private void withNow(ZooKeeper client, CompletableFuture<?> answer, LongConsumer then) {
+    ServerTime known = serverTime;
+    long nanos = ticker.nanos();
+    if (known != null && nanos - known.heardNanos() < CLOCK_NANOS) {
+      then.accept(known.at(nanos));
+    } else {
+      askClock(client, answer, then);
+    }
+  }
+
+  private void askClock(ZooKeeper client, CompletableFuture<?> answer, LongConsumer then) {
+    client.setData(
+        clock,
+        NOTHING,
+        -1,
+        (rc, path, context, stat) -> {
+          if (rc == 0) {
+            ServerTime heard =
+                new ServerTime(TimeUnit.MILLISECONDS.toMicros(stat.getMtime()), ticker.nanos());
+            serverTime = heard;
+            then.accept(heard.micros());
+          } else if (rc == Code.NONODE.intValue()) {
+            make(client, clock, answer, () -> askClock(client, answer, then));
+          } else {
+            answer.completeExceptionally(unanswered(Code.get(rc)));
+          }
+        },
+        null);
+  }
+
+  private void make(ZooKeeper client, String path, CompletableFuture<?> answer, Runnable then) {
+    client.create(
+        path,
+        NOTHING,
+        acl,
+        CreateMode.PERSISTENT,
+        (rc, given, context, name) -> {
+          if (rc == 0 || rc == Code.NODEEXISTS.intValue()) {
+            then.run();
+          } else {
+            answer.completeExceptionally(unanswered(Code.get(rc)));
+          }
+        },
+        (Object) null);
+  }
+
+  // ---- Reading and replacing ----
+
+  /** Looks at a fact as the leader knows it, and before that at the parent. */
+  private void look(
+      ZooKeeper client, String node, CompletableFuture<?> answer, Consumer<FactLook> then) {
+    client.sync(parent, (rc, path, context) -> {}, null);
+    Stat above = new Stat();
+    above.setVersion(-1);
+    client.exists(
+        parent,
+        false,
+        (rc, path, context, stat) -> {
+          if (rc == 0) {
+            above.setVersion(stat.getVersion());
+          }
+        },
+        null);
+    client.getData(
+        node,
+        false,
+        (rc, path, context, data, stat) -> {
+          if (rc == 0 || rc == Code.NONODE.intValue()) {
+            FactNode found = rc == 0 ? FactNode.decode(data == null ? NOTHING : data, stat) : null;
+            if (rc == 0 && found == null) {
+              answer.completeExceptionally(
+                  new StoreUnavailableException(
+                      "Node '%s' is no fact. Another program wrote it: remove it."
+                          .formatted(node)));
+            } else {
+              then.accept(new FactLook(above.getVersion(), found));
+            }
+          } else {
+            answer.completeExceptionally(unanswered(Code.get(rc)));
+          }
+        },
+        null);
+  }
+
+  CompletionStage<Fact> read(LockName name) {
+    return inspector.ask(
+        (client, answer) ->
+            look(
+                client,
+                path(name),
+                answer,
+                found -> {
+                  if (found.node() == null) {
+                    answer.complete(Fact.NONE);
+                  } else {
+                    withNow(client, answer, now -> answer.complete(found.at(now)));
+                  }
+                }));
+  }
+
+  CompletionStage<Long> replace(LockName name, long version, String content, Duration keep) {
+    return inspector.ask(
+        (client, answer) -> new Replacement(client, answer, name, version, content, keep).look());
+  }
+
+  /** One replacement, which looks again while it meets removals of other facts. */
+  private final class Replacement {
+    private final ZooKeeper client;
+    private final CompletableFuture<Long> answer;
+    private final String node;
+    private final long version;
+    private final String content;
+    private final long keepMicros;
+    private int tries;
+
+    Replacement(
+        ZooKeeper client,
+        CompletableFuture<Long> answer,
+        LockName name,
+        long version,
+        String content,
+        Duration keep) {
+      this.client = client;
+      this.answer = answer;
+      this.node = path(name);
+      this.version = version;
+      this.content = content;
+      this.keepMicros = TimeUnit.MILLISECONDS.toMicros(keep.toMillis());
+    }
+
+    void look() {
+      NodeFacts.this.look(
+          client, node, answer, found -> withNow(client, answer, now -> replace(found, now)));
+    }
+
+    private void replace(FactLook found, long now) {
+      if (found.at(now).version() != version) {
+        answer.complete(0L);
+      } else if (found.parentVersion() < 0) {
+        make(client, parent, answer, this::again);
+      } else {
+        FactNode before = found.node();
+        long next = Math.max(before == null ? 0 : before.fact().version() + 1, now);
+        byte[] data = FactNode.encode(new Fact(next, content), now + keepMicros);
+        Op write =
+            before == null
+                ? Op.create(node, data, acl, CreateMode.PERSISTENT)
+                : Op.setData(node, data, before.nodeVersion());
+        client.multi(
+            List.of(Op.check(parent, found.parentVersion()), write),
+            (rc, path, context, results) -> written(Code.get(rc), next),
+            null);
+      }
+    }
+
+    private void written(Code code, long next) {
+      switch (code) {
+        case OK -> answer.complete(next);
+        case BADVERSION, NODEEXISTS, NONODE -> again();
+        default -> answer.completeExceptionally(unanswered(code));
+      }
+    }
+
+    /** Somebody wrote, or a fact was removed: the next look tells which. */
+    private void again() {
+      if (++tries < MOST_TRIES) {
+        look();
+      } else {
+        answer.completeExceptionally(unanswered(Code.BADVERSION));
+      }
+    }
+  }
+
+  // ---- Sweeping ----
+
+  /** One process a minute. */
+  CompletionStage<Boolean> claimSweep() {
+    return inspector.ask(
+        (client, answer) ->
+            client.exists(
+                parent,
+                false,
+                (rc, path, context, stat) -> {
+                  if (rc == 0) {
+                    withNow(client, answer, now -> claim(client, answer, stat, now));
+                  } else if (rc == Code.NONODE.intValue()) {
+                    answer.complete(false);
+                  } else {
+                    answer.completeExceptionally(unanswered(Code.get(rc)));
+                  }
+                },
+                null));
+  }
+
+  private void claim(ZooKeeper client, CompletableFuture<Boolean> answer, Stat stat, long now) {
+    if (now - TimeUnit.MILLISECONDS.toMicros(stat.getMtime()) < SWEEP_MICROS) {
+      answer.complete(false);
+      return;
+    }
+    client.setData(
+        parent,
+        NOTHING,
+        stat.getVersion(),
+        (rc, path, context, written) -> answer.complete(rc == 0),
+        null);
+  }
+
+  /** Removes some that have expired, of a random choice of all. */
+  CompletionStage<Integer> sweep(int budget) {
+    return inspector.ask(
+        (client, answer) ->
+            client.getChildren(
+                parent,
+                false,
+                (rc, path, context, children) -> {
+                  if (rc != 0 || children.isEmpty()) {
+                    answer.complete(0);
+                    return;
+                  }
+                  List<String> chosen = new ArrayList<>(children);
+                  Collections.shuffle(chosen);
+                  int most = Math.min(chosen.size(), READS_EACH * budget);
+                  withNow(
+                      client,
+                      answer,
+                      now ->
+                          new FactSweep(client, answer, budget, now)
+                              .readAll(chosen.subList(0, most)));
+                },
+                null));
+  }
+
+  /** One sweep; its answers come on the client's one event thread. */
+  private final class FactSweep {
+    private final ZooKeeper client;
+    private final CompletableFuture<Integer> answer;
+    private final int budget;
+    private final long now;
+    private int unanswered;
+    private int asked;
+    private int removed;
+
+    FactSweep(ZooKeeper client, CompletableFuture<Integer> answer, int budget, long now) {
+      this.client = client;
+      this.answer = answer;
+      this.budget = budget;
+      this.now = now;
+    }
+
+    void readAll(List<String> nodes) {
+      unanswered = nodes.size();
+      for (String node : nodes) {
+        client.getData(
+            parent + "/" + node,
+            false,
+            (rc, path, context, data, stat) -> {
+              FactNode found = rc == 0 && data != null ? FactNode.decode(data, stat) : null;
+              if (found != null && found.expiresMicros() <= now && asked < budget) {
+                asked++;
+                remove(path, found.nodeVersion());
+              } else {
+                answered();
+              }
+            },
+            null);
+      }
+    }
+
+    private void remove(String path, int version) {
+      client.multi(
+          List.of(Op.setData(parent, NOTHING, -1), Op.delete(path, version)),
+          (rc, given, context, results) -> {
+            if (rc == 0) {
+              removed++;
+            }
+            answered();
+          },
+          null);
+    }
+
+    private void answered() {
+      if (--unanswered == 0) {
+        answer.complete(removed);
+      }
+    }
+  }
+}
