@@ -5,6 +5,9 @@ import io.mortise.function.CheckedFunction;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,6 +86,25 @@ public interface DistributedOnce {
   <X extends Exception> OnceResult run(
       Duration wait, CheckedFunction<Lease, @Nullable String, X> task)
       throws X, InterruptedException;
+
+  /**
+   * As {@link #run(CheckedFunction)}, without blocking: the task begins on a thread of Mortise's
+   * own, and is done when its stage completes. Who completes or cancels the returned future ends
+   * the wait for another caller's run; a task that has begun goes on, and its result is stored.
+   *
+   * @return fails as {@link #run(CheckedFunction)} does, and with what the task or its stage throws
+   */
+  CompletableFuture<OnceResult> runAsync(
+      Function<? super Lease, ? extends CompletionStage<@Nullable String>> task);
+
+  /**
+   * As {@link #runAsync(Function)}, waiting at most so long for another caller's run; fails with
+   * {@link LockTimeoutException} after that.
+   *
+   * @throws IllegalArgumentException if the time is negative
+   */
+  CompletableFuture<OnceResult> runAsync(
+      Duration wait, Function<? super Lease, ? extends CompletionStage<@Nullable String>> task);
 
   /**
    * The stored result; empty if there is none, or a run is not done. Blocks for one round trip.

@@ -430,7 +430,9 @@ final class RedisLockStore implements LockStore {
 
   private CompletionStage<@Nullable Object> send(Script script, String[] command) {
     RedisTransport control = connections.control();
-    return script == Script.RENEW ? control.callRenewing(command) : control.call(command);
+    // A fact that is read is one that the replicas have, too.
+    boolean waits = script == Script.RENEW || script == Script.FACT;
+    return waits ? control.callRenewing(command) : control.call(command);
   }
 
   @Override

@@ -13,10 +13,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A transport that waits, behind what grants and what renews, until enough replicas have it. What
- * they do not acknowledge in time is not believed: a renewal fails, and a grant becomes an answer
- * that says so (see {@link LockCodec}); the engine asks again, which waits again, since WAIT covers
- * all that the server has written before it.
+ * A transport that waits, behind what grants, what renews, and what reads or replaces facts, until
+ * enough replicas have it. What they do not acknowledge in time is not believed: a renewal fails,
+ * and a grant becomes an answer that says so (see {@link LockCodec}); the engine asks again, which
+ * waits again, since WAIT covers all that the server has written before it.
  *
  * <p>That too few acknowledged does not say that they do not have it. Nor does it help against a
  * failover to one that has not.
@@ -80,7 +80,7 @@ final class ReplicatedTransport implements RedisTransport {
               if (replicaAcknowledgement.isEnough()) {
                 return answer;
               }
-              throw new NotReplicatedException("Renewed, but " + replicaAcknowledgement + ".");
+              throw new NotReplicatedException("Executed, but " + replicaAcknowledgement + ".");
             });
   }
 

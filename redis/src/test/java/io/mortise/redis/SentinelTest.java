@@ -9,6 +9,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.recipe.DistributedLatch;
 import io.mortise.testkit.server.RedisSecurity;
 import io.mortise.testkit.server.RedisSentinels;
 import io.mortise.testkit.server.RedisServer;
@@ -187,9 +188,14 @@ class SentinelTest {
     LockClient one = client("wait-replicas=1");
     patient.lock("replicated").acquireWithin(LONG).close();
     all.lock("replicated").acquireWithin(LONG).close();
+    DistributedLatch latch = patient.latch("replicated", 2);
+    assertThat(latch.countDown("a")).isEqualTo(1);
     RedisServer silent = set.replicas().get(0);
     silent.pause();
     try {
+      assertThatThrownBy(() -> latch.countDown("b"))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("1 of 2 replicas acknowledged");
       assertThatThrownBy(() -> patient.lock("replicated").tryAcquire())
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("1 of 2 replicas acknowledged");
@@ -201,6 +207,7 @@ class SentinelTest {
       silent.resume();
     }
     patient.lock("replicated").acquireWithin(LONG).close();
+    assertThat(latch.countDown("b")).isZero();
   }
 
   /** Behind the test that has had a failover. */

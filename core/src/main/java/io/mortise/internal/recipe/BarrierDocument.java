@@ -86,6 +86,16 @@ record BarrierDocument(
     return new BarrierDocument(id, parties, generation + 1, 0, last, known, all);
   }
 
+  /**
+   * What has become of a generation that this party has come to. A store that has forgotten its
+   * latest writes may not know of the party: its place is another's then.
+   */
+  PhaseState state(long number, int index) {
+    return number == generation && arrived <= index
+        ? PhaseState.broken(Reason.FORGOTTEN)
+        : state(number);
+  }
+
   /** What has become of a generation that somebody has come to. */
   PhaseState state(long number) {
     if (number == generation) {

@@ -70,7 +70,11 @@ final class BarrierEntry {
     if (waitNanos != ENDLESS) {
       timer = recipes.env().timers().schedule(waitNanos, this::timeOut);
     }
-    acquire("barrier/" + name, this::atDoor);
+    if (recipes.keepsFacts()) {
+      acquire("barrier/" + name, this::atDoor);
+    } else {
+      readPlace(); // Is refused, before anything is held.
+    }
     return result;
   }
 

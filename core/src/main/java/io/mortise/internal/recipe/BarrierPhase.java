@@ -65,7 +65,7 @@ sealed interface BarrierPhase {
     @Override
     public PhaseState state(Fact present) {
       return document(present)
-          .map(found -> found.state(ticket.generation()))
+          .map(found -> found.state(ticket.generation(), ticket.index()))
           .orElse(PhaseState.broken(Reason.FORGOTTEN));
     }
 
@@ -81,7 +81,7 @@ sealed interface BarrierPhase {
     @Override
     public Optional<String> broken(Fact present, Reason reason) {
       return document(present)
-          .filter(found -> found.state(ticket.generation()).isOpen())
+          .filter(found -> found.state(ticket.generation(), ticket.index()).isOpen())
           .map(found -> found.broken(ticket.generation(), reason).encode());
     }
 

@@ -18,8 +18,11 @@ import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +46,7 @@ final class EngineOnce implements DistributedOnce {
   /** Nothing has run yet: a store that goes on failing is reported after some 2.5 s. */
   private static final int MAX_BEGIN_TRIES = 9;
 
+  private final Recipes recipes;
   private final LockStore store;
   private final StoreCall call;
   private final DistributedLock lock;
@@ -50,9 +54,10 @@ final class EngineOnce implements DistributedOnce {
   private final LockName fact;
   private final Duration keep;
 
-  EngineOnce(LockStore store, StoreCall call, DistributedLock lock, String key, Duration keep) {
-    this.store = store;
-    this.call = call;
+  EngineOnce(Recipes recipes, DistributedLock lock, String key, Duration keep) {
+    this.recipes = recipes;
+    this.store = recipes.store();
+    this.call = recipes.storeCall();
     this.lock = lock;
     this.key = key;
     this.fact = LockName.of(lock.name());
@@ -78,7 +83,7 @@ final class EngineOnce implements DistributedOnce {
           "A result cannot be kept for %s. Give 1 ms to ten years."
               .formatted(DurationText.formatExact(time)));
     }
-    return new EngineOnce(store, call, lock, key, time);
+    return new EngineOnce(recipes, lock, key, time);
   }
 
   @Override
@@ -95,6 +100,21 @@ final class EngineOnce implements DistributedOnce {
     Objects.requireNonNull(task, "task");
     Recipes.checkedWait(wait);
     return run(() -> lock.acquireWithin(wait), task);
+  }
+
+  @Override
+  public CompletableFuture<OnceResult> runAsync(
+      Function<? super Lease, ? extends CompletionStage<@Nullable String>> task) {
+    Objects.requireNonNull(task, "task");
+    return new OnceRun(recipes, this, lock::acquireAsync, task).begin();
+  }
+
+  @Override
+  public CompletableFuture<OnceResult> runAsync(
+      Duration wait, Function<? super Lease, ? extends CompletionStage<@Nullable String>> task) {
+    Objects.requireNonNull(task, "task");
+    long unused = Recipes.checkedWait(wait);
+    return new OnceRun(recipes, this, () -> lock.acquireAsync(wait), task).begin();
   }
 
   private <X extends Exception> OnceResult run(
@@ -122,12 +142,12 @@ final class EngineOnce implements DistributedOnce {
 
   private <X extends Exception> OnceResult runUnder(
       Lease lease, CheckedFunction<Lease, @Nullable String, X> task) throws X {
-    OnceDocument begun = OnceDocument.begun(UUID.randomUUID().toString(), lease.token());
-    Duration known = keep.compareTo(BEGUN) < 0 ? BEGUN : keep;
+    OnceDocument begun = begun(lease);
+    Duration known = known();
     long version = 0;
     while (version == 0) {
       Fact present = read();
-      Optional<OnceDocument> found = OnceDocument.decode(key, present);
+      Optional<OnceDocument> found = decode(present);
       if (found.isPresent() && found.get().isDone()) {
         return result(found.get(), present.version(), false);
       } else if (found.isPresent() && found.get().token() > begun.token()) {
@@ -139,18 +159,14 @@ final class EngineOnce implements DistributedOnce {
     // The step may have taken as long as the lease.
     lease.ensureValid();
     String value = task.apply(lease);
-    if (value != null && OnceDocument.bytes(value) > MAX_RESULT_BYTES) {
-      throw new IllegalArgumentException(
-          "The result under key '%s' has %d bytes, and at most %d can be stored. The task has run, and nothing was stored: return a reference to the result."
-              .formatted(key, OnceDocument.bytes(value), MAX_RESULT_BYTES));
-    }
+    checkLength(value);
     // An interrupt that the task has left would end the storing of what it did.
     boolean interrupted = Thread.interrupted();
     try {
       OnceDocument done = begun.done(value);
       long stored = replace(lease, version, done, keep, Integer.MAX_VALUE);
       if (stored == 0) {
-        throw overtaken(done, OnceDocument.decode(key, read()));
+        throw overtaken(done, decode(read()));
       }
       return result(done, stored, true);
     } finally {
@@ -185,8 +201,7 @@ final class EngineOnce implements DistributedOnce {
           return written;
         }
         Fact present = read();
-        boolean isWritten =
-            OnceDocument.decode(key, present).filter(found -> found.isSameStep(step)).isPresent();
+        boolean isWritten = decode(present).filter(found -> found.isSameStep(step)).isPresent();
         return isWritten ? present.version() : 0;
       } catch (StoreUnavailableException e) {
         if (!lease.isValid() || tried >= tries) {
@@ -198,7 +213,45 @@ final class EngineOnce implements DistributedOnce {
     }
   }
 
-  private LockException overtaken(OnceDocument step, Optional<OnceDocument> found) {
+  // ---- What a run without a thread needs, too ----
+
+  LockName fact() {
+    return fact;
+  }
+
+  Duration keep() {
+    return keep;
+  }
+
+  /** How long a run that has begun is known. */
+  Duration known() {
+    return keep.compareTo(BEGUN) < 0 ? BEGUN : keep;
+  }
+
+  OnceDocument begun(Lease lease) {
+    return OnceDocument.begun(UUID.randomUUID().toString(), lease.token());
+  }
+
+  Optional<OnceDocument> decode(Fact present) {
+    return OnceDocument.decode(key, present);
+  }
+
+  /** The result that a text has; empty if it has none. */
+  Optional<OnceResult> stored(Fact present) {
+    return decode(present)
+        .filter(OnceDocument::isDone)
+        .map(done -> result(done, present.version(), false));
+  }
+
+  void checkLength(@Nullable String value) {
+    if (value != null && OnceDocument.bytes(value) > MAX_RESULT_BYTES) {
+      throw new IllegalArgumentException(
+          "The result under key '%s' has %d bytes, and at most %d can be stored. The task has run, and nothing was stored: return a reference to the result."
+              .formatted(key, OnceDocument.bytes(value), MAX_RESULT_BYTES));
+    }
+  }
+
+  LockException overtaken(OnceDocument step, Optional<OnceDocument> found) {
     return new LockException(
         "The run under key '%s' was overtaken: %s. The task %s here (token=%d)."
             .formatted(
@@ -212,7 +265,7 @@ final class EngineOnce implements DistributedOnce {
     return call.ask(() -> store.readFact(fact));
   }
 
-  private static OnceResult result(OnceDocument done, long version, boolean ranHere) {
+  static OnceResult result(OnceDocument done, long version, boolean ranHere) {
     return new OnceResult(
         ranHere,
         Optional.ofNullable(done.value()),
@@ -222,17 +275,14 @@ final class EngineOnce implements DistributedOnce {
 
   @Override
   public Optional<OnceResult> result() {
-    Fact fact = read();
-    return OnceDocument.decode(key, fact)
-        .filter(OnceDocument::isDone)
-        .map(done -> result(done, fact.version(), false));
+    return stored(read());
   }
 
   @Override
   public boolean forget() {
     Fact present = read();
-    boolean done = OnceDocument.decode(key, present).filter(OnceDocument::isDone).isPresent();
-    return done && call.ask(() -> store.replaceFact(fact, present.version(), "", SHORTEST)) > 0;
+    return stored(present).isPresent()
+        && call.ask(() -> store.replaceFact(fact, present.version(), "", SHORTEST)) > 0;
   }
 
   @Override

@@ -87,7 +87,27 @@ final class FactClient {
    * @return the text as it stands after the step
    */
   CompletableFuture<Fact> change(LockName name, Duration keep, FactStep step) {
-    FactChange change = new FactChange(name, keep, step);
+    FactChange change = new FactChange(name, keep, MOST_FAILURES, LONGEST_FAILURE_NANOS, step);
+    change.read();
+    return change.result;
+  }
+
+  /**
+   * As above, however often the store fails: until the check, which comes before each try, throws.
+   */
+  CompletableFuture<Fact> insist(LockName name, Duration keep, Runnable check, FactStep step) {
+    FactChange change =
+        new FactChange(name, keep, Integer.MAX_VALUE, Long.MAX_VALUE, step) {
+          @Override
+          void read() {
+            try {
+              check.run();
+            } catch (RuntimeException e) {
+              result.completeExceptionally(e);
+            }
+            super.read();
+          }
+        };
     change.read();
     return change.result;
   }
@@ -100,18 +120,22 @@ final class FactClient {
   }
 
   /** One change. Its steps follow one another. */
-  private final class FactChange {
+  private class FactChange {
     private final LockName name;
     private final Duration keep;
     private final FactStep step;
-    private final CompletableFuture<Fact> result = new CompletableFuture<>();
+    private final int mostFailures;
+    private final long longestNanos;
+    final CompletableFuture<Fact> result = new CompletableFuture<>();
     private int failures;
     private long failingSince;
     private int conflicts;
 
-    FactChange(LockName name, Duration keep, FactStep step) {
+    FactChange(LockName name, Duration keep, int mostFailures, long longestNanos, FactStep step) {
       this.name = name;
       this.keep = keep;
+      this.mostFailures = mostFailures;
+      this.longestNanos = longestNanos;
       this.step = step;
     }
 
@@ -162,8 +186,8 @@ final class FactClient {
       }
       failures++;
       if (failure instanceof StoreUnavailableException
-          && failures < MOST_FAILURES
-          && env.now() - failingSince < LONGEST_FAILURE_NANOS) {
+          && failures < mostFailures
+          && env.now() - failingSince < longestNanos) {
         again(env.jittered(doubled(FIRST_PAUSE_NANOS, failures - 1, LONGEST_PAUSE_NANOS)));
       } else {
         result.completeExceptionally(

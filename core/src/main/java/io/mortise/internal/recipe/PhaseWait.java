@@ -99,11 +99,17 @@ final class PhaseWait {
     if (present.version() != version) {
       version = present.version();
       versionSince = now;
-    } else if (now - versionSince > phase.keep().toNanos() / REFRESH_SHARE) {
+    } else if (now - versionSince > refreshNanos()) {
       versionSince = now;
       recipes.facts().refresh(phase.fact(), present, phase.keep());
     }
     return Optional.empty();
+  }
+
+  /** Later for those that came later, which see then that another has done it. */
+  private long refreshNanos() {
+    long share = phase.keep().toNanos() / REFRESH_SHARE;
+    return share + share * phase.ticket().index() / phase.ticket().parties();
   }
 
   private boolean passed(PhaseState state) {

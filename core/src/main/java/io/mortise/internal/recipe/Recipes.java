@@ -8,6 +8,7 @@ import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.StoreCall;
 import io.mortise.recipe.DistributedBarrier;
 import io.mortise.recipe.DistributedLatch;
+import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
@@ -57,12 +58,7 @@ public final class Recipes {
   /** Work that is done once under the key. */
   public DistributedOnce once(String key) {
     Objects.requireNonNull(key, "key");
-    return new EngineOnce(
-        store,
-        new StoreCall(store, refuseIfClosed),
-        lock("once/" + key),
-        key,
-        DistributedOnce.DEFAULT_KEEP);
+    return new EngineOnce(this, lock("once/" + key), key, DistributedOnce.DEFAULT_KEEP);
   }
 
   /** A latch for so many parties. */
@@ -97,6 +93,14 @@ public final class Recipes {
                 new IllegalStateException("This lock client was closed while it waited.")));
   }
 
+  LockStore store() {
+    return store;
+  }
+
+  StoreCall storeCall() {
+    return new StoreCall(store, refuseIfClosed);
+  }
+
   FactClient facts() {
     return facts;
   }
@@ -107,6 +111,10 @@ public final class Recipes {
 
   String display() {
     return store.profile().display();
+  }
+
+  boolean keepsFacts() {
+    return store.profile().can(Capability.FACTS);
   }
 
   DistributedLock lock(String name) {

@@ -15,6 +15,8 @@ import io.mortise.spi.time.WallClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -55,6 +57,16 @@ class EngineOnceTest {
   }
 
   @Test
+  void givenAnswersThatAreLost_thenAnAsynchronousRunKnowsItsOwnWritings() {
+    store.unanswered = List.of(1, 2);
+    OnceResult result = once.runAsync(lease -> CompletableFuture.completedFuture(run("a"))).join();
+    assertThat(result.ranHere()).isTrue();
+    assertThat(once.result()).get().extracting(OnceResult::value).isEqualTo(Optional.of("a"));
+    assertThat(done).containsExactly("a");
+    assertThat(store.replacements).as("two, whose answers are lost").hasValue(2);
+  }
+
+  @Test
   void givenWritingsThatAreLost_thenTheyAreSentAgain() throws Exception {
     store.dropped = List.of(1, 3, 4);
     assertThat(once.run(lease -> run("a")).value()).contains("a");
@@ -78,6 +90,40 @@ class EngineOnceTest {
         .hasMessageContaining("nothing was stored");
     assertThat(once.result()).isEmpty();
     assertThat(OnceDocument.decode(KEY, fact())).contains(OnceDocument.begun("other", 7));
+  }
+
+  /** A step of another run comes late: between this run's look and its first writing. */
+  private void writeLate(int number, OnceDocument step) {
+    if (number == 1) {
+      var unused = mem.replaceFact(NAME, fact().version(), step.encode(), Duration.ofMinutes(1));
+    }
+  }
+
+  @Test
+  void givenLateStepOfAnEarlierRun_thenThisOneLooksAgain_andRuns() throws Exception {
+    store.before = number -> writeLate(number, OnceDocument.begun("earlier", 0));
+    assertThat(once.run(lease -> run("a")).ranHere()).isTrue();
+    assertThat(once.result()).get().extracting(OnceResult::value).isEqualTo(Optional.of("a"));
+    assertThat(done).containsExactly("a");
+    assertThat(store.replacements).as("one in vain").hasValue(3);
+  }
+
+  @Test
+  void givenLateResultOfAnEarlierRun_thenItCounts_andThisOneDoesNotRun() throws Exception {
+    store.before = number -> writeLate(number, OnceDocument.begun("earlier", 0).done("its result"));
+    OnceResult result = once.run(lease -> run("never"));
+    assertThat(result.ranHere()).isFalse();
+    assertThat(result.value()).contains("its result");
+    assertThat(done).isEmpty();
+  }
+
+  @Test
+  void givenLaterRunThatBeganFirst_thenThisOneDoesNotRun() {
+    store.before = number -> writeLate(number, OnceDocument.begun("later", Long.MAX_VALUE));
+    assertThatThrownBy(() -> once.run(lease -> run("never")))
+        .isInstanceOf(LockException.class)
+        .hasMessageContaining("has not run");
+    assertThat(done).isEmpty();
   }
 
   @Test

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 
 /** Executes replacements of facts, and loses the answers of some. */
 final class LossyStore extends ForwardingStore {
@@ -20,6 +21,9 @@ final class LossyStore extends ForwardingStore {
   /** Which of them are not executed. */
   volatile List<Integer> dropped = List.of();
 
+  /** Is told the number of a replacement that comes next. */
+  volatile IntConsumer before = number -> {};
+
   LossyStore(MemStore store) {
     super(store);
   }
@@ -28,6 +32,7 @@ final class LossyStore extends ForwardingStore {
   public CompletionStage<Long> replaceFact(
       LockName name, long version, String content, Duration keep) {
     int number = replacements.incrementAndGet();
+    before.accept(number);
     CompletionStage<Long> lost =
         CompletableFuture.failedFuture(new StoreUnavailableException("lost"));
     if (dropped.contains(number)) {

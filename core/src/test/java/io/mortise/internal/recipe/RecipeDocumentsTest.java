@@ -105,6 +105,15 @@ class RecipeDocumentsTest {
   }
 
   @Test
+  void givenStoreThatHasForgottenAnArrival_thenThatPartyLearnsIt_andTheOthersGoOn() {
+    BarrierDocument one = BarrierDocument.first(ID, 3).entered("a");
+    assertThat(one.state(1, 0)).isEqualTo(PhaseState.OPEN);
+    assertThat(one.state(1, 1)).isEqualTo(PhaseState.broken(Reason.FORGOTTEN));
+    BarrierDocument passed = one.entered("b").entered("c");
+    assertThat(passed.state(1, 1)).isEqualTo(PhaseState.PASSED);
+  }
+
+  @Test
   void givenManyBrokenGenerations_thenTheEarliestAreForgotten_neverTakenForPassed() {
     BarrierDocument barrier = BarrierDocument.first(ID, 1000);
     int generations = BarrierDocument.MOST_BROKEN + 6;

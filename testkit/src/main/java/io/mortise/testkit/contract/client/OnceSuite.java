@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
@@ -261,6 +262,69 @@ class OnceSuite extends ClientSuite {
         .extracting(OnceResult::value)
         .isEqualTo(Optional.of("heir"));
     assertThat(runs).hasValue(2);
+    assertNothingLeft(KEY_LOCK);
+  }
+
+  @Test
+  void givenAsynchronousCallers_thenOneRuns_andNoThreadWaits() {
+    needs(Capability.FACTS);
+    List<DistributedOnce> processes = List.of(once("a"), once("b"), once("c"), once("d"));
+    CompletableFuture<@Nullable String> work = new CompletableFuture<>();
+    List<CompletableFuture<OnceResult>> calls = new ArrayList<>();
+    for (int i = 0; i < 16; i++) {
+      calls.add(
+          processes
+              .get(i % 4)
+              .runAsync(
+                  lease -> {
+                    runs.incrementAndGet();
+                    return work;
+                  }));
+    }
+    BoundedWait.until(LONG, "it runs", () -> runs.get() == 1);
+    assertThat(processes.get(0).runAsync(BRIEF, lease -> work))
+        .failsWithin(LONG)
+        .withThrowableThat()
+        .withCauseInstanceOf(LockTimeoutException.class);
+    CompletableFuture<OnceResult> cancelled = processes.get(1).runAsync(lease -> work);
+    assertThat(cancelled.cancel(false)).isTrue();
+    assertThat(calls).noneMatch(CompletableFuture::isDone);
+    work.complete("done");
+    List<OnceResult> results = calls.stream().map(ClientSuite::get).toList();
+    assertThat(results).filteredOn(OnceResult::ranHere).hasSize(1);
+    assertThat(results).allMatch(result -> result.value().equals(Optional.of("done")));
+    assertThat(runs).hasValue(1);
+    assertNothingLeft(KEY_LOCK);
+  }
+
+  @Test
+  void givenAsynchronousTaskThatFails_thenNothingIsStored_andTheNextCallerRuns() throws Exception {
+    needs(Capability.FACTS);
+    DistributedOnce once = once("a");
+    assertThat(
+            once.runAsync(lease -> CompletableFuture.failedFuture(new IllegalStateException("x"))))
+        .failsWithin(LONG)
+        .withThrowableThat()
+        .withMessageContaining("x");
+    assertThat(
+            once.runAsync(
+                lease -> {
+                  throw new IllegalStateException("y");
+                }))
+        .failsWithin(LONG)
+        .withThrowableThat()
+        .withMessageContaining("y");
+    assertThat(once.result()).isEmpty();
+    String tooLong = "x".repeat(DistributedOnce.MAX_RESULT_BYTES + 1);
+    assertThat(once.runAsync(lease -> CompletableFuture.completedFuture(tooLong)))
+        .failsWithin(LONG)
+        .withThrowableThat()
+        .withCauseInstanceOf(IllegalArgumentException.class);
+    OnceResult none = get(once.runAsync(lease -> CompletableFuture.completedFuture(null)));
+    assertThat(none.ranHere()).isTrue();
+    assertThat(none.value()).isEmpty();
+    assertThat(once("b").run(lease -> counted("never")).ranHere()).isFalse();
+    assertThat(runs).hasValue(0);
     assertNothingLeft(KEY_LOCK);
   }
 
