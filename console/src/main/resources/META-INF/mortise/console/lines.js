@@ -17,6 +17,9 @@ export function process(party) {
   return foreign(party.host) + (party.pid ? ':' + party.pid : '');
 }
 
+/** With the client's name: several of one process are told apart. */
+export const named = party => party?.client ? [process(party), ' ', el.span({ class: 'dim' }, foreign(party.client))] : process(party);
+
 /** @returns the name of its shape */
 export function shapeOf({ state, trouble, permits, first }) {
   if (trouble.includes('cycle')) return 'cycle';
