@@ -424,6 +424,9 @@ class ConsoleSecurityTest {
     proxied.put("Origin", "https://ops.example.com");
     assertThat(http.send("GET", STATUS, proxied, "").status()).isEqualTo(200);
     assertThat(http.send("GET", "/locks" + STATUS, proxied, "").status()).isEqualTo(200);
+    Answer moved = http.send("GET", "/locks", Map.of("Host", "ops.example.com"), "");
+    assertThat(moved.status()).isEqualTo(308);
+    assertThat(moved.header("Location")).isEqualTo("/locks/");
     proxied.put("Origin", "http://ops.example.com");
     assertThat(http.send("GET", STATUS, proxied, "").status()).isEqualTo(403);
     assertThat(http.send("GET", STATUS, with("Host", "ops.example.com:80"), "").status())
@@ -472,6 +475,51 @@ class ConsoleSecurityTest {
         socket.close();
       }
     }
+  }
+
+  @Test
+  void givenClientsThatDoNotRead_thenTheyAreCutOff_andOthersAreAnswered() throws IOException {
+    List<Socket> deaf = new ArrayList<>();
+    try {
+      String request =
+          "GET /api/v1/guarantees HTTP/1.1\r\nHost: "
+              + http.host()
+              + "\r\nAuthorization: Bearer "
+              + http.token()
+              + "\r\n\r\n";
+      for (int i = 0; i < 24; i++) {
+        Socket socket = new Socket();
+        socket.setReceiveBufferSize(4096);
+        socket.connect(console.address(), 5_000);
+        deaf.add(socket);
+        socket.getOutputStream().write(request.repeat(100).getBytes(StandardCharsets.UTF_8));
+        socket.getOutputStream().flush();
+      }
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .ignoreExceptions()
+          .until(() -> http.get(STATUS).status() == 200);
+    } finally {
+      for (Socket socket : deaf) {
+        socket.close();
+      }
+    }
+  }
+
+  @Test
+  void givenRequestLineWithoutEnd_thenItIsCutOff_andOthersAreAnswered() throws IOException {
+    byte[] part = "x".repeat(1 << 16).getBytes(StandardCharsets.UTF_8);
+    long sent = 0;
+    try (Socket socket = http.open()) {
+      socket.getOutputStream().write("GET /".getBytes(StandardCharsets.UTF_8));
+      while (sent < 1L << 26) {
+        socket.getOutputStream().write(part);
+        sent += part.length;
+      }
+    } catch (IOException e) {
+      assertThat(sent).isPositive();
+    }
+    assertThat(http.get(STATUS).status()).isEqualTo(200);
   }
 
   @Test

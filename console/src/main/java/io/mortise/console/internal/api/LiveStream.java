@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class LiveStream implements ConsoleResponse.StreamBody {
   private static final int MOST_LOCKS = 16;
   private static final int EVENTS_AT_ONCE = 200;
+  private static final int SPARING = 9;
   private static final Duration LOOK = Duration.ofMillis(300);
   private static final long STATUS = Duration.ofSeconds(1).toNanos();
   private static final long SILENCE = Duration.ofSeconds(10).toNanos();
@@ -46,6 +47,7 @@ final class LiveStream implements ConsoleResponse.StreamBody {
   private long statusAt;
   private long writtenAt;
   private long version = -1;
+  private long changesAt;
 
   LiveStream(
       Observer observer,
@@ -79,6 +81,7 @@ final class LiveStream implements ConsoleResponse.StreamBody {
   public void writeTo(EventSink sink) throws IOException, InterruptedException {
     writtenAt = ticker.nanos();
     statusAt = writtenAt - STATUS;
+    changesAt = writtenAt;
     while (!Thread.currentThread().isInterrupted()) {
       observer.watched();
       names.forEach(observer::watched);
@@ -94,9 +97,11 @@ final class LiveStream implements ConsoleResponse.StreamBody {
       writeStatus(sink);
     }
     long current = observer.version();
-    if (current != version) {
+    if (current != version && now >= changesAt) {
       version = current;
       writeChanges(sink);
+      // A long list takes long to sort: no page has more than a tenth of a processor.
+      changesAt = ticker.nanos() + SPARING * (ticker.nanos() - now);
     }
     if (ticker.nanos() - writtenAt >= SILENCE) {
       sink.comment();

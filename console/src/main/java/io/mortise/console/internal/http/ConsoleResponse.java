@@ -64,6 +64,11 @@ public record ConsoleResponse(
     return new ConsoleResponse(200, headers, NOTHING, stream, Duration.ZERO);
   }
 
+  /** Another address for the same. */
+  static ConsoleResponse movedTo(String path) {
+    return new ConsoleResponse(308, Map.of("Location", path), NOTHING, null, Duration.ZERO);
+  }
+
   /** The same with another header. */
   public ConsoleResponse with(String name, String value) {
     Map<String, String> more = new LinkedHashMap<>(headers);

@@ -48,6 +48,10 @@ public final class ConsoleSite {
     try {
       ConsoleRequest request = belowBase(received);
       guard.check(request);
+      if (received.path().concat("/").equals(base)) {
+        // The page's addresses are relative to its folder.
+        return ConsoleResponse.movedTo(base);
+      }
       if (!request.path().startsWith(API)) {
         return files.answer(request);
       }
