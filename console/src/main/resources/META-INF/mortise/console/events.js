@@ -5,7 +5,7 @@ import { clock, foreign, span } from './text.js';
 
 /** What has happened, newest first. */
 
-export const KINDS = { granted: 'granted', released: 'released', lost: 'lost', evicted: 'evicted', broken: 'broken', waiting: 'began to wait',
+export const KINDS = { granted: 'granted', released: 'released', lost: 'lost', evicted: 'evicted', broken: 'broken', waiting: 'waits',
   gave_up: 'gave up', shut: 'shut', opened: 'opened', session_began: 'began', session_over: 'is over', gap: 'not watched' };
 
 /** What else there is to say of it. */
@@ -16,10 +16,10 @@ export function detail({ kind, heldMillis, text, label, doubtMillis }) {
 }
 
 /** @param {{ events: any[], locks?: boolean }} props `locks`: with the names of the locks */
-export const Latest = ({ events, locks = false }) => el.table({ class: 'events', 'aria-label': 'Events' }, el.tbody(events.map(event =>
+export const Latest = ({ events, locks = false }) => el.table({ class: 'events', 'aria-label': 'Events' }, el.tbody([...events].sort((a, b) => b.at - a.at || b.seq - a.seq).map(event =>
   el.tr({ key: event.seq, class: event.kind },
     el.td({ title: new Date(event.at).toString() }, clock(event.at)),
     el.td(KINDS[event.kind] ?? event.kind),
     locks && el.td({ class: 'mono' }, event.lock && el.a({ href: link('lock', event.lock) }, foreign(event.lock))),
-    el.td({ class: 'mono' }, event.host ? process(event) : ''),
+    el.td({ class: 'mono' }, event.host ? [process(event), locks && event.client && el.small(' ', foreign(event.client))] : ''),
     el.td(detail(event))))));

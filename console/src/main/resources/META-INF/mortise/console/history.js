@@ -60,7 +60,7 @@ function Lanes({ events, whole, status, from, until, rows, live, onRange }) {
   for (const { event, bar } of holds(events, new Set(), whole ? now() : null)) {
     if (bar.to < from || bar.from > until) continue;
     const key = rows === 'lock' ? event.lock : event.session;
-    if (!named.has(key)) named.set(key, { name: rows === 'lock' ? foreign(event.lock) : process(event), href: rows === 'lock' ? link('lock', event.lock) : link('process', event.session), bars: [] });
+    if (!named.has(key)) named.set(key, { name: rows === 'lock' ? foreign(event.lock) : foreign(event.client) + ' ' + process(event), href: rows === 'lock' ? link('lock', event.lock) : link('process', event.session), bars: [] });
     named.get(key).bars.push({ ...bar, text: rows === 'lock' ? bar.text : foreign(event.lock), title: `${foreign(event.lock)}: ${bar.title}` });
   }
   const lanes = [...named.values()].sort((a, b) => b.bars.length - a.bars.length).slice(0, LANES);

@@ -17,21 +17,28 @@ export function process(party) {
   return foreign(party.host) + (party.pid ? ':' + party.pid : '');
 }
 
+/** With the client's name: several of one process are told apart. */
+export const named = party => party?.client ? [process(party), ' ', el.span({ class: 'dim' }, foreign(party.client))] : process(party);
+
 /** @returns the name of its shape */
-export function shapeOf({ state, trouble, permits, first }) {
+export function shapeOf({ state, trouble, permits, holders, first }) {
   if (trouble.includes('cycle')) return 'cycle';
   if (state !== 'held') return state === 'changing hands' ? 'moving' : state;
-  return permits != null ? 'permits' : first?.mode === 'shared' ? 'shared' : 'held';
+  return permits != null ? 'permits' : isShared({ holders, first }) ? 'shared' : 'held';
 }
 
 /** How it is held. */
 export function mode({ state, permits, holders, first }) {
   if (state === 'gone') return 'holder gone';
   if (state !== 'held') return state;
-  if (permits != null) return holders === 1 && first ? first.mode : `${some(holders)} hold, ${plural(permits, 'permit')}`;
-  if (first?.mode === 'shared') return holders === 1 ? '1 reader' : some(holders) + ' readers';
-  return 'exclusive';
+  if (permits != null) return holders === 1 && first?.mode ? first.mode : `${some(holders)} hold, ${plural(permits, 'permit')}`;
+  if (isShared({ holders, first })) return holders === 1 ? '1 reader' : some(holders) + ' readers';
+  // A survey does not tell one reader from an exclusive holder.
+  return first?.mode ?? 'held';
 }
+
+/** Several hold without permits only as readers. */
+const isShared = ({ holders, first }) => first?.mode === 'shared' || holders > 1;
 
 const some = n => n < 0 ? 'some' : n;
 

@@ -95,11 +95,11 @@ function Holders({ data, eviction, may }) {
     el.div(el.dt('Held for'), el.dd(h(Age, { since: asOfAt - first.sinceMillis }),
       el.small(first.atMostLeftMillis != null ? ['at most ', h(Left, { at: asOfAt + first.atMostLeftMillis }), ' more'] : 'since ' + clock(asOfAt - first.sinceMillis)))),
     gone ? el.div(el.dt('Alive'), el.dd({ class: 'deadtext' }, 'No', el.small(lock.shutForMillis > 0 ? ['shut for another ', h(Left, { at: asOfAt + lock.shutForMillis })] : 'free for the next to ask')))
-      : h(Alive, { left: first.sessionLeftMillis, at: asOfAt, session: first.session }));
+      : h(Alive, { party: first, at: asOfAt }));
 }
 
-function Alive({ left, at, session }) {
-  return el.div(el.dt('Alive'), el.dd(h(Meter, { at: at + left, ttl: ttlOf(session, left) }),
+function Alive({ party: { session, sessionLeftMillis: left, ttlMillis }, at }) {
+  return el.div(el.dt('Alive'), el.dd(h(Meter, { at: at + left, ttl: ttlOf(session, left, ttlMillis) }),
     el.small({ title: 'How long its session lives without a further renewal' }, h(Left, { at: at + left }), ' left, renewed on')));
 }
 

@@ -8,7 +8,7 @@ import { foreign } from './text.js';
 
 /** Parts above which only the tree is shown. */
 export const MOST = 60;
-const WIDE = 158, HIGH = 34, ACROSS = 232, DOWN = 52, PAD = 16;
+const WIDE = 158, HIGH = 40, ACROSS = 232, DOWN = 58, PAD = 16;
 /** Waiters of one lock, above which those who hold nothing are drawn as one. */
 const CROWD = 4;
 
@@ -25,7 +25,8 @@ export function Picture({ data, nodes }) {
     [...parts.values()].map(part => el.a({ key: part.id, href: part.href, class: classes('part', part.kind, part.bad && 'bad') },
       el.title(part.full),
       el.rect({ x: x(part.id), y: y(part.id), width: WIDE, height: HIGH, rx: part.kind === 'lock' ? HIGH / 2 : 8 }),
-      el.text({ x: x(part.id) + WIDE / 2, y: y(part.id) + 21, 'text-anchor': 'middle' }, cut(part.text))))));
+      el.text({ x: x(part.id) + WIDE / 2, y: y(part.id) + (part.small ? 18 : 24), 'text-anchor': 'middle' }, cut(part.text)),
+      part.small && el.text({ class: 's', x: x(part.id) + WIDE / 2, y: y(part.id) + 32, 'text-anchor': 'middle' }, cut(part.small))))));
 }
 
 const cut = text => text.length > 20 ? text.slice(0, 9) + '…' + text.slice(-10) : text;
@@ -55,7 +56,7 @@ function partsOf(data, nodes) {
   };
   const session = key => {
     const text = process(nodes.get(key));
-    parts.set(key, { id: key, kind: 'process', text, full: `${text} ${foreign(nodes.get(key)?.client)}`, href: link('process', key), bad: cycles.sessions.has(key) });
+    parts.set(key, { id: key, kind: 'process', text, small: foreign(nodes.get(key)?.client), full: `${text} ${foreign(nodes.get(key)?.client)}`, href: link('process', key), bad: cycles.sessions.has(key) });
     return key;
   };
   const arrow = (from, to, kind, title) => arrows.set(from + '>' + to, { from, to, kind, title, bad: parts.get(from).bad && parts.get(to).bad });

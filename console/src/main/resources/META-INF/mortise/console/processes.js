@@ -69,7 +69,7 @@ function Alive({ each }) {
   if (each.gone || each.leftMillis === 0) return el.span({ class: 'deadtext' }, 'over');
   if (each.leftMillis == null) return el.span({ class: 'dim' }, 'seen ', h(Age, { since: each.seenAt }), ' ago');
   const at = each.seenAt + each.leftMillis;
-  return [h(Meter, { at, ttl: each.ttlMillis ?? ttlOf(each.session, each.leftMillis) }), el.small(h(Left, { at }), ' left')];
+  return [h(Meter, { at, ttl: ttlOf(each.session, each.leftMillis, each.ttlMillis) }), el.small(h(Left, { at }), ' left')];
 }
 
 function Process({ session, narrow }) {

@@ -18,14 +18,14 @@ export function Queue({ waiters, asOfAt, eviction, may, held = false }) {
       el.span({ class: 'who mono' }, process(party), el.small(foreign(party.label || party.client || ''))),
       el.span({ class: 'dim mode-c' }, party.mode),
       el.span({ class: 'num' }, h(Age, { since: asOfAt - party.sinceMillis })),
-      h(Session, { left: party.sessionLeftMillis, at: asOfAt, session: party.session }),
+      h(Session, { party, at: asOfAt }),
       may && el.button({ class: 'btn small', 'aria-label': (held ? 'Evict ' : 'End the wait of ') + process(party), onClick: () => eviction.ask(party, !held) }, held ? 'Evict…' : 'End…')))),
     waiters.length > MOST && el.p({ class: 'dim more' }, 'and ', count(waiters.length - MOST), ' more')];
 }
 
-function Session({ left, at, session }) {
+function Session({ party: { session, sessionLeftMillis: left, ttlMillis }, at }) {
   if (left === 0) return el.span({ class: 'sess deadtext' }, 'gone');
-  const ttl = ttlOf(session, left);
+  const ttl = ttlOf(session, left, ttlMillis);
   return el.span({ class: classes('sess', left < ttl / 2 && 'low'), title: 'what its session has left without a renewal' },
     h(Meter, { at: at + left, ttl }), el.span({ class: 'num' }, h(Left, { at: at + left })));
 }

@@ -52,6 +52,7 @@ class LocksPageTest {
     var semaphore = one.semaphore("slots", 3);
     console.closed(semaphore.tryAcquire().orElseThrow());
     console.closed(one.readWriteLock("ledger").readLock().tryAcquire().orElseThrow());
+    console.closed(two.readWriteLock("ledger").readLock().tryAcquire().orElseThrow());
 
     console.visit("/locks");
     assertThat(console.table().locator("tbody tr").first()).containsText("z/wanted");

@@ -33,7 +33,7 @@ class WaitsPageTest {
     assertThat(console.page().locator(".note.bad li")).hasCount(2);
     assertThat(console.page().locator(".picture .part.bad")).hasCount(4);
     console.button("Tree").click();
-    assertThat(console.page().locator(".note.bad")).containsText("waits for account/7");
+    assertThat(console.page().locator(".note.bad")).containsText("account/7");
 
     wait.cancel(true);
     assertThat(alarm).hasCount(0);

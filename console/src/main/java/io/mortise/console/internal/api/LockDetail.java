@@ -48,11 +48,12 @@ final class LockDetail {
 
   static Map<String, @Nullable Object> party(Observer observer, LockParticipant party) {
     Map<String, @Nullable Object> json = LockFormatter.json(party);
-    SeenSession session =
-        party.client() != null ? null : observer.session(SeenLock.session(party.attempt()));
-    if (session != null) {
+    SeenSession session = observer.session(SeenLock.session(party.attempt()));
+    if (session != null && party.client() == null) {
       JsonParts.putClient(json, session.client());
     }
+    json.put(
+        "ttlMillis", session == null || session.ttl().isZero() ? null : session.ttl().toMillis());
     return json;
   }
 

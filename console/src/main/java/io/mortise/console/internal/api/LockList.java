@@ -10,13 +10,13 @@ import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
 import io.mortise.console.view.LockFormatter.Condition;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -49,55 +49,77 @@ final class LockList {
     comparator();
   }
 
-  /** A lock with what decides its place. */
-  record Row(SeenLock lock, Condition condition, Set<Trouble> troubles) {
-    private int rank() {
-      return troubles.stream().mapToInt(Trouble::ordinal).min().orElse(Trouble.values().length);
-    }
-
-    private long waitedNanos() {
+  /**
+   * A lock with what decides its place.
+   *
+   * @param rank of its worst trouble
+   */
+  private record Row(
+      SeenLock lock, Condition condition, Set<Trouble> troubles, int rank, long waitedNanos) {
+    static Row of(SeenLock lock, Trouble.Finder finder) {
+      Set<Trouble> troubles = finder.of(lock);
       Duration waited = lock.waitedFor();
-      return waited != null ? waited.toNanos() : lock.isWaited() ? 1 : 0;
+      return new Row(
+          lock,
+          finder.condition(lock),
+          troubles,
+          troubles.isEmpty() ? Trouble.NONE : troubles.iterator().next().ordinal(),
+          waited != null ? waited.toNanos() : lock.isWaited() ? 1 : 0);
     }
   }
 
-  /** All that the filter lets pass, in order. */
-  List<Row> rows() {
+  /** The first of what the filter lets pass, in order. */
+  private record Rows(List<Row> first, int total) {}
+
+  /** Keeps the best only: to sort all would take most of the time of a long list. */
+  private Rows rows(int most) {
     Trouble.Finder finder = new Trouble.Finder(observer);
     Predicate<SeenLock> matches = matcher();
-    List<Row> rows = new ArrayList<>();
+    Comparator<Row> order = comparator();
+    PriorityQueue<Row> best = new PriorityQueue<>(order.reversed());
+    int total = 0;
     boolean exact = false;
     for (SeenLock lock : observer.locks()) {
       exact |= lock.name().equals(text);
       if (matches.test(lock)) {
-        Row row = new Row(lock, finder.condition(lock), finder.of(lock));
+        Row row = Row.of(lock, finder);
         if (isWanted(row)) {
-          rows.add(row);
+          total++;
+          add(best, row, order, most);
         }
       }
     }
     if (!exact && from == 0 && isName(text) && text.startsWith(prefix)) {
-      SeenLock asked = observer.look(text);
-      Row row = new Row(asked, finder.condition(asked), finder.of(asked));
+      Row row = Row.of(observer.look(text), finder);
       if (row.condition() != Condition.FREE && isWanted(row)) {
-        rows.add(row);
+        total++;
+        add(best, row, order, most);
       }
     }
-    rows.sort(comparator());
-    return rows;
+    List<Row> first = new ArrayList<>(best);
+    first.sort(order);
+    return new Rows(first, total);
+  }
+
+  private static void add(PriorityQueue<Row> best, Row row, Comparator<Row> order, int most) {
+    if (best.size() < most) {
+      best.add(row);
+    } else if (order.compare(row, best.element()) < 0) {
+      best.remove();
+      best.add(row);
+    }
   }
 
   /** The page as an answer. */
   Map<String, @Nullable Object> json() {
-    List<Row> rows = rows();
-    List<Row> page = rows.subList(Math.min(from, rows.size()), Math.min(from + limit, rows.size()));
-    Instant now = observer.now();
+    Rows rows = rows((int) Math.min((long) from + limit, Integer.MAX_VALUE));
+    List<Row> page = rows.first().subList(Math.min(from, rows.first().size()), rows.first().size());
+    int end = from + page.size();
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
-    json.put("asOfAt", JsonParts.at(now));
+    json.put("asOfAt", JsonParts.at(observer.now()));
     json.put("complete", observer.survey().complete());
-    json.put("total", rows.size());
-    json.put(
-        "next", from + page.size() < rows.size() ? Integer.toString(from + page.size()) : null);
+    json.put("total", rows.total());
+    json.put("next", !page.isEmpty() && end < rows.total() ? Integer.toString(end) : null);
     json.put("locks", page.stream().map(this::line).toList());
     return json;
   }
@@ -155,7 +177,7 @@ final class LockList {
         new StringBuilder(
             "name,state,trouble,holders,waiters,host,pid,client,label,mode,token,heldMillis,waitedMillis,"
                 + "shutForMillis\r\n");
-    for (Row row : rows()) {
+    for (Row row : rows(Integer.MAX_VALUE).first()) {
       Map<String, @Nullable Object> line = line(row);
       Map<String, @Nullable Object> first = first(observer, row.lock());
       List<@Nullable Object> cells = new ArrayList<>();

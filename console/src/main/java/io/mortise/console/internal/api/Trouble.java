@@ -19,6 +19,9 @@ enum Trouble {
   WAITED,
   SHUT;
 
+  /** The rank of a lock without any. */
+  static final int NONE = values().length;
+
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);
@@ -36,21 +39,29 @@ enum Trouble {
       }
     }
 
+    /** In order. */
     Set<Trouble> of(SeenLock lock) {
+      boolean shut = !lock.info().shutFor().isZero();
+      boolean gone = condition(lock) == Condition.GONE;
+      boolean isLong = observer.isLong(lock);
+      boolean inCycle = inCycles.contains(lock.name());
+      if (!shut && !gone && !isLong && !inCycle && !lock.isWaited()) {
+        return Set.of();
+      }
       Set<Trouble> found = EnumSet.noneOf(Trouble.class);
-      if (inCycles.contains(lock.name())) {
+      if (inCycle) {
         found.add(CYCLE);
       }
-      if (condition(lock) == Condition.GONE) {
+      if (gone) {
         found.add(GONE);
       }
-      if (observer.isLong(lock)) {
+      if (isLong) {
         found.add(LONG);
       }
       if (lock.isWaited()) {
         found.add(WAITED);
       }
-      if (!lock.info().shutFor().isZero()) {
+      if (shut) {
         found.add(SHUT);
       }
       return found;

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,13 +19,19 @@ final class UsualHold {
   private static final int FACTOR = 3;
   private static final Duration NEVER_LONG = Duration.ofSeconds(10);
 
+  private final Map<String, Duration> medians = new ConcurrentHashMap<>();
+
   private final Map<String, Deque<Duration>> groups =
       new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1;
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Deque<Duration>> eldest) {
-          return size() > GROUPS;
+          if (size() > GROUPS) {
+            medians.remove(eldest.getKey());
+            return true;
+          }
+          return false;
         }
       };
 
@@ -39,15 +46,18 @@ final class UsualHold {
     if (last.size() > KEPT) {
       last.remove();
     }
+    if (last.size() >= ENOUGH) {
+      last.stream()
+          .sorted()
+          .skip(last.size() / 2)
+          .findFirst()
+          .ifPresent(median -> medians.put(group(name), median));
+    }
   }
 
   /** The median; null before there are enough. */
-  synchronized @Nullable Duration of(String name) {
-    Deque<Duration> last = groups.get(group(name));
-    if (last == null || last.size() < ENOUGH) {
-      return null;
-    }
-    return last.stream().sorted().skip(last.size() / 2).findFirst().orElse(null);
+  @Nullable Duration of(String name) {
+    return medians.isEmpty() ? null : medians.get(group(name));
   }
 
   boolean isLong(SeenLock lock) {
