@@ -22,7 +22,7 @@ final class ProcessWorkloads {
   private static final long SETTLE_MILLIS = 5_000;
 
   /** A turn takes less time than a hand-off, and has no pause. */
-  private static final int TURNS_PER_HAND_OFF = 20;
+  private static final int TURNS_PER_HAND_OFF = 5;
 
   /** Until all processes have heard when the race begins. */
   private static final long HEAD_START_NANOS = 40_000_000;
