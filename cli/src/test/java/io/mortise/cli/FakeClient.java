@@ -20,8 +20,10 @@ import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
+import io.mortise.admin.SessionPage;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
+import io.mortise.admin.SurveyPage;
 import io.mortise.event.LeaseEnd;
 import io.mortise.function.CheckedConsumer;
 import io.mortise.function.CheckedSupplier;
@@ -301,6 +303,16 @@ final class FakeClient implements LockClient {
     @Override
     public LockPage listAll(String prefix, @Nullable String cursor, int limit) {
       return list(prefix, cursor, limit);
+    }
+
+    @Override
+    public SurveyPage survey(String prefix, @Nullable String cursor, int limit) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public SessionPage sessions(@Nullable String cursor, int limit) {
+      throw new UnsupportedOperationException();
     }
 
     @Override

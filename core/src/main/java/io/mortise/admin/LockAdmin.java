@@ -30,12 +30,14 @@ public interface LockAdmin {
    * locks than the limit, or none, and still not be the last: only {@link LockPage#next()} tells. A
    * page takes several round trips where the store has several servers, or must look at other keys.
    *
-   * @param prefix what the names begin with; empty for all. The store lists all of its locks, so a
-   *     prefix saves no work
-   * @param cursor {@link LockPage#next()} of the page before; null for the first
+   * @param prefix what the names begin with; empty for all. SQL, the store in memory and a server
+   *     of documents read no other locks. Redis passes over the names of others and reads only
+   *     their keys. ZooKeeper reads all names, and looks at these
+   * @param cursor {@link LockPage#next()} of the page before, with the same prefix; null for the
+   *     first
    * @param limit the most locks of the page
-   * @throws IllegalArgumentException if the limit is not within 1 and {@link #MAX_PAGE}, or the
-   *     cursor is not one that this store can read
+   * @throws IllegalArgumentException if the limit is not within 1 and {@link #MAX_PAGE}, no name
+   *     can begin with the prefix, or the cursor is not one that this store can read
    */
   LockPage list(String prefix, @Nullable String cursor, int limit);
 
@@ -45,6 +47,34 @@ public interface LockAdmin {
    * @throws IllegalArgumentException as {@link #list}
    */
   LockPage listAll(String prefix, @Nullable String cursor, int limit);
+
+  /**
+   * Looks at the locks that are held, waited for or shut, many at a time and little of each: for
+   * tools that look at all locks again and again. A page costs a store that has something better
+   * than {@link #list} a few round trips and a small part of the work; elsewhere it costs the same.
+   * A page may have fewer locks than the limit, or none, and still not be the last. A lock that is
+   * there all the time is found, on Redis perhaps twice.
+   *
+   * @param prefix as in {@link #list}
+   * @param cursor {@link SurveyPage#next()} of the page before, with the same prefix; null for the
+   *     first
+   * @param limit the most locks of the page
+   * @throws IllegalArgumentException as {@link #list}
+   */
+  SurveyPage survey(String prefix, @Nullable String cursor, int limit);
+
+  /**
+   * Lists the sessions of processes, also of those that hold and wait for nothing. A session that
+   * is over is shown for as long as the store remembers it: Redis forgets it at once. A page may
+   * have fewer sessions than the limit, or none, and still not be the last.
+   *
+   * @param cursor {@link SessionPage#next()} of the page before; null for the first
+   * @param limit the most sessions of the page
+   * @throws IllegalArgumentException if the limit is not within 1 and {@link #MAX_PAGE}, or the
+   *     cursor is not one that this store can read
+   * @throws io.mortise.UnsupportedByStoreException if the store cannot list sessions, or keeps none
+   */
+  SessionPage sessions(@Nullable String cursor, int limit);
 
   /**
    * All locks that are held, waited for or shut and whose names begin so. Fetches the first page at

@@ -30,12 +30,6 @@ public record LockInfo(
 
   /** What the lock is. */
   public LockState state() {
-    if (!holders.isEmpty()) {
-      return LockState.HELD;
-    }
-    if (!shutFor.isZero()) {
-      return LockState.SHUT;
-    }
-    return waiters.isEmpty() ? LockState.FREE : LockState.CHANGING_HANDS;
+    return LockState.of(holders.size(), waiters.size(), shutFor);
   }
 }

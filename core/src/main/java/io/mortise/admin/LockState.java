@@ -1,5 +1,7 @@
 package io.mortise.admin;
 
+import java.time.Duration;
+
 /** What a lock is at the moment of a snapshot. */
 public enum LockState {
   /** At least one holder. */
@@ -9,5 +11,19 @@ public enum LockState {
   /** No holder, but waiters: it is being handed over. */
   CHANGING_HANDS,
   /** No holder and no waiter. */
-  FREE
+  FREE;
+
+  /**
+   * The state of a lock with so many holders and waiters, or {@link LockSummary#SOME}, and that is
+   * shut for so long.
+   */
+  public static LockState of(int holders, int waiters, Duration shutFor) {
+    if (holders != 0) {
+      return HELD;
+    }
+    if (!shutFor.isZero()) {
+      return SHUT;
+    }
+    return waiters == 0 ? FREE : CHANGING_HANDS;
+  }
 }

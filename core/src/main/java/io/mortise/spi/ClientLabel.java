@@ -1,5 +1,7 @@
 package io.mortise.spi;
 
+import io.mortise.admin.LockParticipant.ClientInfo;
+
 /**
  * Who a client is, for people who look at a lock.
  *
@@ -28,6 +30,11 @@ public record ClientLabel(String host, long pid, String name) {
       return new ClientLabel(parts[0], Long.parseLong(parts[1]), parts[2]);
     }
     return new ClientLabel("-", 0, encoded);
+  }
+
+  /** The same in the words of the API. */
+  public ClientInfo info() {
+    return new ClientInfo(host, pid, name);
   }
 
   /** For messages: {@code host:pid name}. */

@@ -4,6 +4,8 @@ import io.mortise.LockName;
 import io.mortise.Store;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.annotation.Beta;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
@@ -129,6 +131,39 @@ public interface LockStore extends Store {
 
   /** Looks at locks without changing anything. */
   CompletionStage<LockViewPage> inspect(LockQuery query);
+
+  /**
+   * Looks at many locks and little of each, in few round trips, without changing anything. Shows
+   * the locks that {@link #inspect} shows, with the same cursor's rules. What it cannot tell
+   * without looking further it leaves out, as {@link io.mortise.admin.LockSummary} describes. The
+   * default goes by {@code inspect}, and is as dear.
+   *
+   * @param query of all locks or those of a prefix; not of a name
+   */
+  @Beta
+  default CompletionStage<SurveyPage> survey(LockQuery query) {
+    return inspect(query)
+        .thenApply(
+            page ->
+                new SurveyPage(page.locks().stream().map(LockView::summary).toList(), page.next()));
+  }
+
+  /**
+   * Lists sessions, alive or over, without changing anything. The default refuses: what hangs on a
+   * session is seen by {@link #inspect}, but not a session on which nothing hangs.
+   *
+   * @param cursor {@link SessionPage#next()} of the page before; null for the first
+   * @param limit the most sessions of a page, 1 to 1000
+   * @return completes exceptionally with {@link io.mortise.UnsupportedByStoreException} if the
+   *     store cannot list them, or keeps none ({@link Capability#SESSION})
+   */
+  @Beta
+  default CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+    return CompletableFuture.failedFuture(
+        new UnsupportedByStoreException(
+            "Store '%s' cannot list sessions. Look at the holders and waiters of its locks."
+                .formatted(profile().display())));
+  }
 
   /**
    * Ends somebody's attempt from outside, and leaves {@link SessionNotification.HoldEnded} for its

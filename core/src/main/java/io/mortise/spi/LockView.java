@@ -1,8 +1,11 @@
 package io.mortise.spi;
 
 import io.mortise.LockName;
+import io.mortise.admin.LockState;
+import io.mortise.admin.LockSummary;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +29,32 @@ public record LockView(
   public LockView {
     holders = List.copyOf(holders);
     waiters = List.copyOf(waiters);
+  }
+
+  /** The line of a survey that says the same. */
+  public LockSummary summary() {
+    Participant first = holders.isEmpty() ? null : holders.get(0);
+    LockState state = LockState.of(holders.size(), waiters.size(), closedFor);
+    return new LockSummary(
+        name.value(),
+        permits(),
+        state,
+        holders.size(),
+        waiters.size(),
+        first == null ? null : first.attempt().encoded(),
+        first == null ? "" : first.label(),
+        first == null ? Duration.ZERO : first.since(),
+        state == LockState.HELD ? Duration.ZERO : closedFor);
+  }
+
+  /** How many permits the semaphore has; empty for locks and read/write locks. */
+  public OptionalInt permits() {
+    return permits(capacity);
+  }
+
+  /** As {@link #permits()}, of a lock with this capacity. */
+  public static OptionalInt permits(int capacity) {
+    return capacity == Mode.SHARERS ? OptionalInt.empty() : OptionalInt.of(capacity);
   }
 
   /**

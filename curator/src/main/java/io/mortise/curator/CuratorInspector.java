@@ -258,14 +258,21 @@ final class CuratorInspector {
         // Nothing below it is on this page: its paths all come before the cursor as well.
         return;
       }
+      LockName name = paths.name(path);
+      String below = name + "/";
+      if (!below.startsWith(query.prefix()) && !query.prefix().startsWith(below)) {
+        return;
+      }
       List<String> children = children(open, path);
       if (children == null) {
         return;
       }
       boolean semaphore =
           children.contains(SemaphoreNodes.LEASES) && children.contains(SemaphoreNodes.LOCKS);
-      if (!before && (children.isEmpty() || semaphore || hasNodes(children))) {
-        LockView view = view(open, paths.name(path), children);
+      if (!before
+          && query.matches(name)
+          && (children.isEmpty() || semaphore || hasNodes(children))) {
+        LockView view = view(open, name, children);
         if (view != null && (query.idle() || !isIdle(view))) {
           if (views.size() == query.limit()) {
             next = path;

@@ -40,6 +40,11 @@ final class CuratorUnderTest implements StoreUnderTest {
   }
 
   @Override
+  public boolean listsSessions() {
+    return false;
+  }
+
+  @Override
   public Set<Capability> capabilities() {
     Set<Capability> both =
         EnumSet.of(

@@ -3,6 +3,8 @@ package io.mortise.jdbc;
 import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.internal.liveness.ObservedExpiryStore;
 import io.mortise.internal.table.LockRecord;
 import io.mortise.internal.table.LockTable;
@@ -219,11 +221,29 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public CompletionStage<LockViewPage> inspect(LockQuery query) {
+    return look(inspector -> inspector.page(query));
+  }
+
+  @Override
+  public CompletionStage<SurveyPage> survey(LockQuery query) {
+    return look(inspector -> inspector.survey(query));
+  }
+
+  @Override
+  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+    return look(inspector -> inspector.sessions(cursor, limit));
+  }
+
+  private interface Look<T> {
+    T at(JdbcInspector inspector) throws SQLException;
+  }
+
+  private <T> CompletionStage<T> look(Look<T> look) {
     return submit(
         requests,
         StoreTask.ValueTask.single(
             storeConnection ->
-                new JdbcInspector(storeConnection.repository, storeConnection::now).page(query)));
+                look.at(new JdbcInspector(storeConnection.repository, storeConnection::now))));
   }
 
   @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.admin.SurveyPage;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
@@ -74,10 +75,43 @@ class ManyHeldLocksTest {
     }
   }
 
+  @Test
+  void givenTenThousandLocks_thenASurveyTakesATenthOfTheStatementsOfALook() {
+    JdbcDataSource database = new JdbcDataSource();
+    database.setURL("jdbc:h2:mem:survey;DB_CLOSE_DELAY=-1");
+    CountingDataSource counting = new CountingDataSource(database);
+    try (LockStore store = JdbcStore.open(counting.source(), "")) {
+      SessionDriver session = SessionDriver.open(store, Duration.ofMinutes(10), "client");
+      for (int i = 0; i < 10_000; i++) {
+        session.hold(name(i), Mode.SHARED);
+      }
+      long looking = statements(counting, 1, () -> pages(store, 1000, false));
+      long surveying = statements(counting, 30, () -> assertThat(survey(store)).isEqualTo(10_000));
+      assertThat(surveying).isLessThanOrEqualTo(looking / 10).isLessThanOrEqualTo(2 * 10);
+    }
+  }
+
+  private static int survey(LockStore store) {
+    LockQuery next = new LockQuery(null, "", null, 1000, false);
+    for (int found = 0; ; ) {
+      SurveyPage page = BoundedWait.join(store.survey(next));
+      found += page.locks().size();
+      String cursor = page.next();
+      if (cursor == null) {
+        return found;
+      }
+      next = next.from(cursor);
+    }
+  }
+
   /** The fewest of some tries: meanwhile others look for notifications. */
   private static long statements(CountingDataSource counting, Runnable doing) {
+    return statements(counting, 30, doing);
+  }
+
+  private static long statements(CountingDataSource counting, int tries, Runnable doing) {
     long fewest = Long.MAX_VALUE;
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < tries; i++) {
       long before = counting.count();
       doing.run();
       fewest = Math.min(fewest, counting.count() - before);
@@ -122,6 +156,10 @@ class ManyHeldLocksTest {
       assertThat(before.stream().mapToInt(one -> one.locks().size()).sum()).isEqualTo(LOCKS);
 
       began = System.nanoTime();
+      assertThat(survey(store)).isEqualTo(LOCKS);
+      long survey = System.nanoTime() - began;
+
+      began = System.nanoTime();
       List<Reply> ended = all(session, i -> new Request.Abandon(name(i), attempts.get(i)));
       long given = System.nanoTime() - began;
       assertThat(ended)
@@ -129,7 +167,7 @@ class ManyHeldLocksTest {
               reply -> reply instanceof Reply.Ended end && end.was() == Reply.AttemptState.HELD);
       System.out.printf(
           "%s, %d held: taken in %.1f s, a renewal %.2f ms (most %.2f), a page of 200 %.1f ms, all"
-              + " pages %.1f s, released in %.1f s%n",
+              + " pages %.1f s, a survey %.2f s, released in %.1f s%n",
           database.name(),
           LOCKS,
           taken / 1e9,
@@ -137,6 +175,7 @@ class ManyHeldLocksTest {
           renewals[RENEWALS - 1] / 1e6,
           page / 1e6,
           list / 1e9,
+          survey / 1e9,
           given / 1e9);
     }
   }
@@ -178,7 +217,7 @@ class ManyHeldLocksTest {
 
   private static Set<LockViewPage> pages(LockStore store, int limit, boolean idle) {
     Set<LockViewPage> pages = new HashSet<>();
-    LockQuery next = new LockQuery(null, null, limit, idle);
+    LockQuery next = new LockQuery(null, "", null, limit, idle);
     while (true) {
       LockViewPage page = BoundedWait.join(store.inspect(next));
       assertThat(page.locks()).hasSizeLessThanOrEqualTo(limit);

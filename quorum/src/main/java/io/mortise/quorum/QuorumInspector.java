@@ -202,7 +202,7 @@ final class QuorumInspector {
       return CompletableFuture.completedFuture(new LockViewPage(List.of(), null));
     }
     Member member = store.members().get(listCursor.index());
-    LockQuery part = new LockQuery(null, listCursor.within(), query.limit(), query.idle());
+    LockQuery part = query.page(listCursor.within(), query.limit());
     List<MemberQuery.MemberCall<LockViewPage>> asked =
         store.questions(one -> one.inspect(part)).stream()
             .filter(one -> first || one.member() == member)

@@ -100,6 +100,11 @@ final class MemMembers implements StoreUnderTest {
   }
 
   @Override
+  public boolean listsSessions() {
+    return false;
+  }
+
+  @Override
   public Set<Capability> capabilities() {
     EnumSet<Capability> able = EnumSet.copyOf(members);
     able.removeAll(LACKING);

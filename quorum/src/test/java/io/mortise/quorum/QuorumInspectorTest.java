@@ -35,7 +35,7 @@ class QuorumInspectorTest {
   private static final LockQuery ALL = LockQuery.all();
 
   /** So many that each member needs two pages. */
-  private static final LockQuery ONE_AT_A_TIME = new LockQuery(null, null, 1, false);
+  private static final LockQuery ONE_AT_A_TIME = new LockQuery(null, "", null, 1, false);
 
   private final ManualTime time = new ManualTime();
   private final List<PartitionableStore> members =

@@ -34,6 +34,11 @@ final class RedisMembersUnderTest implements StoreUnderTest {
   }
 
   @Override
+  public boolean listsSessions() {
+    return false;
+  }
+
+  @Override
   public Set<Capability> capabilities() {
     return MemMembers.onRealTime().capabilities();
   }

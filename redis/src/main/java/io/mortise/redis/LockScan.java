@@ -43,10 +43,12 @@ final class LockScan {
       return shown(query, view(keys.lock(query.name())))
           .thenApply(view -> new LockViewPage(view.stream().toList(), null));
     }
-    return new ScanPager(
-            cursor -> store.scanKeys(cursor, keys.everyLock(), ScanPager.KEYS_PER_SCAN),
+    String pattern = keys.everyLock(query.prefix());
+    return ScanPager.filling(
+            (cursor, count) -> store.scanKeys(cursor, pattern, count),
             record -> shown(query, view(record)))
-        .page(query);
+        .page(query.cursor(), query.limit())
+        .thenApply(page -> new LockViewPage(page.items(), page.next()));
   }
 
   private static CompletionStage<Optional<LockView>> shown(

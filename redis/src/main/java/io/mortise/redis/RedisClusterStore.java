@@ -3,6 +3,8 @@ package io.mortise.redis;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.redis.cluster.ClusterNodes;
 import io.mortise.redis.cluster.ClusterNodes.ConnectionRole;
 import io.mortise.redis.cluster.HashSlots;
@@ -12,6 +14,7 @@ import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.Capability;
+import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
@@ -48,10 +51,17 @@ final class RedisClusterStore implements PartitionedStore {
   private static final String EXAMPLE = "redis-cluster://user:password@host1:6379,host2:6379";
 
   private final List<RedisLockStore> buckets;
+  private final RedisSurvey survey;
   private final Runnable closing;
 
-  private RedisClusterStore(List<RedisLockStore> buckets, Runnable closing) {
+  private RedisClusterStore(List<RedisLockStore> buckets, ClusterNodes nodes, Runnable closing) {
     this.buckets = List.copyOf(buckets);
+    this.survey =
+        new RedisSurvey(
+            this.buckets,
+            bucket ->
+                String.valueOf(
+                    nodes.owner(HashSlots.of(this.buckets.get(bucket).keys().prefix()))));
     this.closing = closing;
   }
 
@@ -162,7 +172,7 @@ final class RedisClusterStore implements PartitionedStore {
         for (int i = 0; i < count; i++) {
           buckets.add(bucket(nodes, reconnectListeners, i, nodeInfo));
         }
-        return new RedisClusterStore(buckets, closing);
+        return new RedisClusterStore(buckets, nodes, closing);
       } catch (RuntimeException e) {
         closing.run();
         throw e;
@@ -249,6 +259,17 @@ final class RedisClusterStore implements PartitionedStore {
       }
       return count;
     }
+  }
+
+  /** Node by node: a walk over one bucket takes a scan of all that its node has. */
+  @Override
+  public CompletionStage<SurveyPage> survey(LockQuery query) {
+    return survey.locks(query);
+  }
+
+  @Override
+  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+    return survey.sessions(cursor, limit);
   }
 
   @Override

@@ -4,6 +4,8 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.codec.LockCodec;
 import io.mortise.redis.command.BoundedCaller;
@@ -64,6 +66,7 @@ final class RedisLockStore implements LockStore {
   private final RedisStore.Options options;
   private final KeySpace keys;
   private final LockScan scan;
+  private final RedisSurvey survey;
 
   /** For what is asked on the connection for renewals. */
   private final BoundedCaller caller;
@@ -95,6 +98,7 @@ final class RedisLockStore implements LockStore {
         new ScriptPipeline(
             this.connections.ops(), clock, keys, options.retention(), options.timeout(), ticker);
     this.scan = new LockScan(this, keys);
+    this.survey = new RedisSurvey(List.of(this), bucket -> "");
     this.caller = new BoundedCaller(this.connections.control(), options.timeout(), display);
     EnumSet<Capability> capabilities = EnumSet.allOf(Capability.class);
     if (!countsListeners) {
@@ -302,6 +306,16 @@ final class RedisLockStore implements LockStore {
   }
 
   @Override
+  public CompletionStage<SurveyPage> survey(LockQuery query) {
+    return survey.locks(query);
+  }
+
+  @Override
+  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+    return survey.sessions(cursor, limit);
+  }
+
+  @Override
   public CompletionStage<Integer> sweep(int budget) {
     return scan.sweep(budget);
   }
@@ -425,6 +439,35 @@ final class RedisLockStore implements LockStore {
     return caller
         .call(() -> connections.control().call(FoundKeys.command(cursor, pattern, count)))
         .thenApply(FoundKeys::parse);
+  }
+
+  /**
+   * Sends commands without waiting between them, on the connection for renewals. A key of another
+   * type is answered by null.
+   */
+  CompletionStage<List<@Nullable Object>> askTogether(List<String[]> commands) {
+    return caller.call(
+        () -> {
+          CompletionStage<List<@Nullable Object>> all =
+              CompletableFuture.completedFuture(new ArrayList<>());
+          for (String[] command : commands) {
+            all =
+                all.thenCombine(
+                    connections.control().call(command).exceptionallyCompose(this::noneOfType),
+                    (list, answer) -> {
+                      list.add(answer);
+                      return list;
+                    });
+          }
+          return all;
+        });
+  }
+
+  private CompletionStage<@Nullable Object> noneOfType(Throwable failure) {
+    return RedisReplies.unwrap(failure) instanceof ErrorReplyException error
+            && error.is("WRONGTYPE")
+        ? CompletableFuture.completedFuture(null)
+        : CompletableFuture.failedFuture(failure);
   }
 
   @Override

@@ -145,7 +145,8 @@ final class SimServer {
   /** Another server takes over, to which some locks had not yet come. */
   void forgetSome(SplittableRandom random) {
     incarnation++;
-    for (LockView view : table.inspect(new LockQuery(null, null, 1000, true), micros()).locks()) {
+    for (LockView view :
+        table.inspect(new LockQuery(null, "", null, 1000, true), micros()).locks()) {
       if (random.nextBoolean()) {
         virtualTimeScheduler.trace(() -> "  store: forgets " + view.name());
         table.forget(view.name());
@@ -283,7 +284,7 @@ final class SimServer {
   }
 
   List<LockView> locks() {
-    return table.inspect(new LockQuery(null, null, 1000, false), micros()).locks();
+    return table.inspect(new LockQuery(null, "", null, 1000, false), micros()).locks();
   }
 
   /** The true time until which the session lives in the store, as things stand. */

@@ -3,6 +3,8 @@ package io.mortise.testkit;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
@@ -145,6 +147,16 @@ public final class StoreLink implements PartitionedStore {
   @Override
   public CompletionStage<LockViewPage> inspect(LockQuery query) {
     return stage(() -> store.inspect(query), CompletableFuture::failedFuture);
+  }
+
+  @Override
+  public CompletionStage<SurveyPage> survey(LockQuery query) {
+    return stage(() -> store.survey(query), CompletableFuture::failedFuture);
+  }
+
+  @Override
+  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+    return stage(() -> store.sessions(cursor, limit), CompletableFuture::failedFuture);
   }
 
   @Override

@@ -62,6 +62,11 @@ public interface StoreUnderTest extends AutoCloseable {
     return true;
   }
 
+  /** Whether {@link LockStore#sessions} lists sessions; a store that cannot refuses. */
+  default boolean listsSessions() {
+    return capabilities().contains(Capability.SESSION);
+  }
+
   /**
    * Whether {@link #pass} moves time by hand, for the store and for its {@link #reference} alike.
    * Differential runs then let sessions and times end.

@@ -53,7 +53,7 @@ final class ZooKeeperInspector {
   // ---- Asking ----
 
   /** Runs a question once there is a connection; its answer must come in time. */
-  private <T> CompletionStage<T> ask(InspectorQuery<T> question) {
+  <T> CompletionStage<T> ask(InspectorQuery<T> question) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     adminConnection
         .connected()
@@ -75,11 +75,11 @@ final class ZooKeeperInspector {
     return answer;
   }
 
-  private interface InspectorQuery<T> {
+  interface InspectorQuery<T> {
     void ask(ZooKeeper client, CompletableFuture<T> answer);
   }
 
-  private StoreUnavailableException silent() {
+  StoreUnavailableException silent() {
     return new StoreUnavailableException(
         "Store '" + store.profile().display() + "' does not answer.");
   }
@@ -237,6 +237,10 @@ final class ZooKeeperInspector {
         name = NodeNames.decode(node);
       } catch (IllegalArgumentException e) {
         // Somebody else's.
+        next();
+        return;
+      }
+      if (!query.matches(name)) {
         next();
         return;
       }

@@ -5,6 +5,8 @@ import static io.mortise.zookeeper.ZooKeeperStore.Options.DEFAULT;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
@@ -39,6 +41,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Locks in one ZooKeeper ensemble. Each session is a ZooKeeper session with a connection of its own
@@ -68,6 +71,7 @@ final class ZooKeeperLockStore implements LockStore {
   private final StoreProfile profile;
   private final Map<SessionId, SessionCore> sessions = new ConcurrentHashMap<>();
   private final ZooKeeperInspector zooKeeperInspector;
+  private final ZooKeeperSurvey zooKeeperSurvey;
 
   private ZooKeeperLockStore(
       ZooKeeperConnector zooKeeperConnector,
@@ -89,6 +93,7 @@ final class ZooKeeperLockStore implements LockStore {
             // Sessions of few ticks outlive their TTL, and all end at a tick.
             resources.limits().tick().multipliedBy(4));
     this.zooKeeperInspector = new ZooKeeperInspector(this, resources.adminConnection(), wall);
+    this.zooKeeperSurvey = new ZooKeeperSurvey(this, zooKeeperInspector, wall);
     resources.check(
         adminConnection ->
             adminConnection.prepare(
@@ -196,6 +201,16 @@ final class ZooKeeperLockStore implements LockStore {
   @Override
   public CompletionStage<LockViewPage> inspect(LockQuery query) {
     return zooKeeperInspector.inspect(query);
+  }
+
+  @Override
+  public CompletionStage<SurveyPage> survey(LockQuery query) {
+    return zooKeeperSurvey.locks(query);
+  }
+
+  @Override
+  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+    return zooKeeperSurvey.sessions(cursor, limit);
   }
 
   @Override

@@ -9,10 +9,11 @@ import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.Access;
-import io.mortise.admin.LockParticipant.ClientInfo;
 import io.mortise.admin.LockParticipant.Share;
+import io.mortise.admin.SessionPage;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
+import io.mortise.admin.SurveyPage;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
@@ -25,7 +26,6 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -60,23 +60,36 @@ final class EngineAdmin implements LockAdmin {
 
   @Override
   public LockPage list(String prefix, @Nullable String cursor, int limit) {
-    return page(prefix, new LockQuery(null, cursor, limit, false));
+    return page(query(prefix, cursor, limit, false));
   }
 
   @Override
   public LockPage listAll(String prefix, @Nullable String cursor, int limit) {
-    return page(prefix, new LockQuery(null, cursor, limit, true));
+    return page(query(prefix, cursor, limit, true));
   }
 
-  private LockPage page(String prefix, LockQuery query) {
-    Objects.requireNonNull(prefix, "prefix");
+  private static LockQuery query(String prefix, @Nullable String cursor, int limit, boolean idle) {
+    return new LockQuery(null, Objects.requireNonNull(prefix, "prefix"), cursor, limit, idle);
+  }
+
+  private LockPage page(LockQuery query) {
     var page = call.ask(() -> store.inspect(query));
-    return new LockPage(
-        page.locks().stream()
-            .filter(lock -> lock.name().value().startsWith(prefix))
-            .map(EngineAdmin::info)
-            .toList(),
-        page.next());
+    return new LockPage(page.locks().stream().map(EngineAdmin::info).toList(), page.next());
+  }
+
+  @Override
+  public SurveyPage survey(String prefix, @Nullable String cursor, int limit) {
+    LockQuery query = query(prefix, cursor, limit, false);
+    return call.ask(() -> store.survey(query));
+  }
+
+  @Override
+  public SessionPage sessions(@Nullable String cursor, int limit) {
+    if (limit < 1 || limit > MAX_PAGE) {
+      throw new IllegalArgumentException(
+          "A page has 1 to " + MAX_PAGE + " sessions, not " + limit + ".");
+    }
+    return call.ask(() -> store.sessions(cursor, limit));
   }
 
   @Override
@@ -125,7 +138,7 @@ final class EngineAdmin implements LockAdmin {
   private static LockInfo info(LockView lock) {
     return new LockInfo(
         lock.name().value(),
-        lock.capacity() == Mode.SHARERS ? OptionalInt.empty() : OptionalInt.of(lock.capacity()),
+        lock.permits(),
         lock.lastToken(),
         lock.closedFor(),
         lock.holders().stream().map(participant -> party(lock, participant)).toList(),
@@ -136,7 +149,7 @@ final class EngineAdmin implements LockAdmin {
     ClientLabel client = participant.client();
     return new LockParticipant(
         participant.attempt().encoded(),
-        client == null ? null : new ClientInfo(client.host(), client.pid(), client.name()),
+        client == null ? null : client.info(),
         participant.label(),
         share(participant.weight(), lock.capacity()),
         participant.token(),

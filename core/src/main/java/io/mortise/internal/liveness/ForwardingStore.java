@@ -2,6 +2,8 @@ package io.mortise.internal.liveness;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
@@ -62,6 +64,16 @@ public abstract class ForwardingStore implements LockStore {
   @Override
   public CompletionStage<LockViewPage> inspect(LockQuery query) {
     return store.inspect(query);
+  }
+
+  @Override
+  public CompletionStage<SurveyPage> survey(LockQuery query) {
+    return store.survey(query);
+  }
+
+  @Override
+  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+    return store.sessions(cursor, limit);
   }
 
   @Override

@@ -2,6 +2,9 @@ package io.mortise.internal.table;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
@@ -22,7 +25,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sessions and locks in memory: the {@link LockTable} on documents. Not thread-safe. Times are
@@ -134,23 +139,46 @@ public final class MemLockTable {
 
   /** See {@link io.mortise.spi.LockStore#inspect}. */
   public LockViewPage inspect(LockQuery query, long now) {
-    settle(now);
     List<LockView> views = new ArrayList<>();
+    String next = page(query, now, lock -> views.add(lock.view(sessions, now)));
+    return new LockViewPage(views, next);
+  }
+
+  /** See {@link io.mortise.spi.LockStore#survey}. */
+  public SurveyPage survey(LockQuery query, long now) {
+    List<LockSummary> lines = new ArrayList<>();
+    String next = page(query, now, lock -> lines.add(lock.summary(now)));
+    return new SurveyPage(lines, next);
+  }
+
+  /** Shows the locks of one page; returns where the next begins. */
+  private @Nullable String page(LockQuery query, long now, Consumer<LockDocument> shown) {
+    settle(now);
     LockName only = query.name();
-    String from = query.cursor() == null ? "" : query.cursor();
+    String cursor = query.cursor();
     Map<String, LockDocument> range =
-        only == null
-            ? locks.tailMap(from, true)
-            : locks.subMap(only.value(), true, only.value(), true);
-    for (Map.Entry<String, LockDocument> entry : range.entrySet()) {
-      if (views.size() == query.limit()) {
-        return new LockViewPage(views, entry.getKey());
+        only != null
+            ? locks.subMap(only.value(), true, only.value(), true)
+            : locks.tailMap(cursor == null ? query.prefix() : cursor, true);
+    int count = 0;
+    for (LockDocument lock : range.values()) {
+      if (!query.matches(lock.name)) {
+        return null;
       }
-      if (query.idle() || !entry.getValue().isIdle(now)) {
-        views.add(entry.getValue().view(sessions, now));
+      if (count == query.limit()) {
+        return lock.name.value();
+      }
+      if (query.idle() || !lock.isIdle(now)) {
+        shown.accept(lock);
+        count++;
       }
     }
-    return new LockViewPage(views, null);
+    return null;
+  }
+
+  /** See {@link io.mortise.spi.LockStore#sessions}. */
+  public SessionPage sessions(@Nullable String cursor, int limit, long now) {
+    return sessions.page(cursor, limit, now);
   }
 
   /** See {@link io.mortise.spi.LockStore#sweep}: takes up where the last sweep ended. */

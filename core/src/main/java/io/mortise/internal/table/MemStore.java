@@ -3,6 +3,8 @@ package io.mortise.internal.table;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
@@ -34,6 +36,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store in this process's memory: the lock table under one short lock, and nothing else. Answers
@@ -107,6 +110,18 @@ public final class MemStore implements LockStore {
   @Override
   public CompletionStage<LockViewPage> inspect(LockQuery query) {
     return CompletableFuture.completedFuture(step(now -> table.inspect(query, now)));
+  }
+
+  @Override
+  public CompletionStage<SurveyPage> survey(LockQuery query) {
+    return CompletableFuture.completedFuture(step(now -> table.survey(query, now)));
+  }
+
+  @Override
+  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+    return profile.can(Capability.SESSION)
+        ? CompletableFuture.completedFuture(step(now -> table.sessions(cursor, limit, now)))
+        : LockStore.super.sessions(cursor, limit);
   }
 
   @Override

@@ -25,6 +25,9 @@ public final class SessionDocument {
   /** When it ends without a further renewal. */
   long expiresAt;
 
+  /** How long it lives after its last renewal. */
+  long ttl;
+
   /** Whether it was judged or closed. Memory forgets such a session; a document stays a while. */
   boolean ended;
 
@@ -36,7 +39,8 @@ public final class SessionDocument {
   /** A session that its first renewal creates. */
   public SessionDocument(ClientLabel client, Duration ttl, long now) {
     this(client, new NotificationBuffer(), TableRules.ALL);
-    expiresAt = now + LockRecord.micros(ttl);
+    this.ttl = LockRecord.micros(ttl);
+    expiresAt = now + this.ttl;
   }
 
   SessionDocument(ClientLabel client, NotificationBuffer notifications, TableRules rules) {
@@ -74,7 +78,8 @@ public final class SessionDocument {
       return Refusals.RENEWED_BY_ANOTHER;
     }
     beat = next;
-    expiresAt = now + LockRecord.micros(ttl);
+    this.ttl = LockRecord.micros(ttl);
+    expiresAt = now + this.ttl;
     notifications.acknowledge(seen);
     return rules.deliversEndedHoldsFirst()
         ? notifications.renewed(now, rules.steps())

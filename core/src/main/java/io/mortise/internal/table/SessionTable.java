@@ -1,5 +1,7 @@
 package io.mortise.internal.table;
 
+import io.mortise.admin.SessionInfo;
+import io.mortise.admin.SessionPage;
 import io.mortise.internal.storekit.NotificationBuffer;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
@@ -37,7 +39,8 @@ final class SessionTable implements LockStep.Liveness {
         return Refusals.SESSION_EXPIRED;
       }
       session = new SessionDocument(spec.client(), new NotificationBuffer(), rules);
-      session.expiresAt = now + LockRecord.micros(ttl);
+      session.ttl = LockRecord.micros(ttl);
+      session.expiresAt = now + session.ttl;
       sessions.put(spec.id(), session);
     }
     return session.renew(previous, next, seen, ttl, now);
@@ -75,6 +78,26 @@ final class SessionTable implements LockStep.Liveness {
   public @Nullable ClientLabel client(SessionId id, long now) {
     SessionDocument session = find(id, now);
     return session == null ? null : session.client;
+  }
+
+  /** A page of those that are known, also of those that are over and were not judged yet. */
+  SessionPage page(@Nullable String cursor, int limit, long now) {
+    List<SessionInfo> found =
+        sessions.entrySet().stream()
+            .filter(entry -> cursor == null || entry.getKey().value().compareTo(cursor) >= 0)
+            .sorted(Map.Entry.comparingByKey())
+            .limit(limit + 1L)
+            .map(
+                entry ->
+                    new SessionInfo(
+                        entry.getKey().value(),
+                        entry.getValue().client.info(),
+                        LockRecord.duration(entry.getValue().ttl),
+                        LockRecord.duration(entry.getValue().left(now))))
+            .toList();
+    return found.size() > limit
+        ? new SessionPage(found.subList(0, limit), found.get(limit).session())
+        : new SessionPage(found, null);
   }
 
   /** Keeps the notification for a live session, and pushes it. */

@@ -2,9 +2,12 @@ package io.mortise.spi.document;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.SessionInfo;
+import io.mortise.admin.SessionPage;
 import io.mortise.annotation.Beta;
 import io.mortise.internal.table.DocumentCodec;
 import io.mortise.internal.table.LockDocument;
+import io.mortise.internal.table.LockRecord;
 import io.mortise.internal.table.LockStep;
 import io.mortise.internal.table.LockStep.StepResult;
 import io.mortise.internal.table.LockTable;
@@ -25,6 +28,7 @@ import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.document.DocumentUpdater.Update;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -35,6 +39,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store over a server that can replace one document at a time, by its version, and need not do
@@ -239,7 +244,7 @@ public final class DocumentStore implements LockStore {
     }
     String cursor = query.cursor();
     return documents
-        .scan(LOCKS, cursor == null ? "" : cursor, query.limit())
+        .scan(LOCKS + query.prefix(), cursor == null ? "" : cursor, query.limit())
         .thenCompose(
             keys -> {
               String last = last(keys, query.limit());
@@ -288,6 +293,41 @@ public final class DocumentStore implements LockStore {
                   ? CompletableFuture.completedFuture(Optional.empty())
                   : sessions.withSessions(
                       sessions::read, liveness -> Optional.of(lock.view(liveness, now)));
+            });
+  }
+
+  /** The documents do not keep the TTL. */
+  @Override
+  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+    return documents
+        .scan(SessionDocuments.PREFIX, cursor == null ? "" : cursor, limit)
+        .thenCompose(
+            keys -> {
+              String last = last(keys, limit);
+              CompletionStage<List<SessionInfo>> page =
+                  CompletableFuture.completedFuture(new ArrayList<>());
+              for (String key : keys) {
+                page = page.thenCompose(before -> addSession(before, key));
+              }
+              return page.thenApply(all -> new SessionPage(all, last.isEmpty() ? null : last));
+            });
+  }
+
+  private CompletionStage<List<SessionInfo>> addSession(List<SessionInfo> before, String key) {
+    SessionId id = new SessionId(key.substring(SessionDocuments.PREFIX.length()));
+    return sessions
+        .read(id)
+        .thenApply(
+            found -> {
+              found.ifPresent(
+                  session ->
+                      before.add(
+                          new SessionInfo(
+                              id.value(),
+                              session.client().info(),
+                              Duration.ZERO,
+                              LockRecord.duration(session.left(documents.micros())))));
+              return before;
             });
   }
 

@@ -1,8 +1,5 @@
 package io.mortise.spi.partition;
 
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -32,26 +29,52 @@ record PartitionCursor(int part, @Nullable String within) {
     throw new IllegalArgumentException("'" + text + "' is not a cursor of this store.");
   }
 
-  /** Fills the page up from the parts that follow. */
-  CompletionStage<LockViewPage> goOn(PartitionedStore store, LockQuery query, LockViewPage page) {
-    String next = page.next();
-    if (next != null) {
-      return CompletableFuture.completedFuture(new LockViewPage(page.locks(), part + ":" + next));
+  /**
+   * Some of what the parts have.
+   *
+   * @param <T> a lock or a session
+   * @param next where the next page begins; null if this was the last
+   */
+  record PartitionPage<T>(List<T> items, @Nullable String next) {}
+
+  /** Asks one part for a page; a null cursor is its beginning. */
+  interface PartitionQuery<T> {
+    CompletionStage<PartitionPage<T>> page(int part, @Nullable String cursor, int limit);
+  }
+
+  /** A page that begins at the cursor, filled up from the parts that follow. */
+  static <T> CompletionStage<PartitionPage<T>> page(
+      @Nullable String cursor, int limit, int parts, PartitionQuery<T> query) {
+    PartitionCursor begin;
+    try {
+      begin = parse(cursor, parts);
+    } catch (IllegalArgumentException e) {
+      return CompletableFuture.failedFuture(e);
     }
-    int room = query.limit() - page.locks().size();
+    return query
+        .page(begin.part(), begin.within(), limit)
+        .thenCompose(page -> begin.goOn(page, limit, parts, query));
+  }
+
+  private <T> CompletionStage<PartitionPage<T>> goOn(
+      PartitionPage<T> page, int limit, int parts, PartitionQuery<T> query) {
+    String next = page.next();
+    int room = limit - page.items().size();
     int following = part + 1;
-    if (following == store.partitions()) {
+    if (next != null) {
+      return CompletableFuture.completedFuture(
+          new PartitionPage<>(page.items(), part + ":" + next));
+    } else if (following == parts) {
       return CompletableFuture.completedFuture(page);
     } else if (room == 0) {
-      return CompletableFuture.completedFuture(new LockViewPage(page.locks(), following + ":"));
+      return CompletableFuture.completedFuture(new PartitionPage<>(page.items(), following + ":"));
     }
-    return store
-        .inspect(new LockQuery(null, following + ":", room, query.idle()))
+    return page(following + ":", room, parts, query)
         .thenApply(
             rest -> {
-              List<LockView> locks = new ArrayList<>(page.locks());
-              locks.addAll(rest.locks());
-              return new LockViewPage(locks, rest.next());
+              List<T> items = new ArrayList<>(page.items());
+              items.addAll(rest.items());
+              return new PartitionPage<>(items, rest.next());
             });
   }
 }

@@ -2,6 +2,8 @@ package io.mortise.spi.partition;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.annotation.Beta;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Fact;
@@ -14,11 +16,13 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.partition.PartitionCursor.PartitionPage;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store made of parts that share nothing, each a store of its own with sessions of its own:
@@ -70,15 +74,54 @@ public interface PartitionedStore extends LockStore {
     if (name != null) {
       return partition(partitionOf(name)).inspect(query);
     }
-    PartitionCursor cursor;
-    try {
-      cursor = PartitionCursor.parse(query.cursor(), partitions());
-    } catch (IllegalArgumentException e) {
-      return CompletableFuture.failedFuture(e);
-    }
-    return partition(cursor.part())
-        .inspect(new LockQuery(null, cursor.within(), query.limit(), query.idle()))
-        .thenCompose(page -> cursor.goOn(this, query, page));
+    return PartitionCursor.page(
+            query.cursor(),
+            query.limit(),
+            partitions(),
+            (part, cursor, limit) ->
+                partition(part)
+                    .inspect(query.page(cursor, limit))
+                    .thenApply(page -> new PartitionPage<>(page.locks(), page.next())))
+        .thenApply(page -> new LockViewPage(page.items(), page.next()));
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Goes through the parts one after the other; one that does not answer fails the page.
+   */
+  @Beta
+  @Override
+  default CompletionStage<SurveyPage> survey(LockQuery query) {
+    return PartitionCursor.page(
+            query.cursor(),
+            query.limit(),
+            partitions(),
+            (part, cursor, limit) ->
+                partition(part)
+                    .survey(query.page(cursor, limit))
+                    .thenApply(page -> new PartitionPage<>(page.locks(), page.next())))
+        .thenApply(page -> new SurveyPage(page.items(), page.next()));
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>A process has a session in each part that it uses. Goes through the parts one after the
+   * other; one that does not answer fails the page.
+   */
+  @Beta
+  @Override
+  default CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+    return PartitionCursor.page(
+            cursor,
+            limit,
+            partitions(),
+            (part, within, room) ->
+                partition(part)
+                    .sessions(within, room)
+                    .thenApply(page -> new PartitionPage<>(page.sessions(), page.next())))
+        .thenApply(page -> new SessionPage(page.items(), page.next()));
   }
 
   @Override

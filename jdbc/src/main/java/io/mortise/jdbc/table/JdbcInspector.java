@@ -1,6 +1,11 @@
 package io.mortise.jdbc.table;
 
 import io.mortise.LockName;
+import io.mortise.admin.LockState;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.SessionInfo;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.internal.table.LockRecord;
 import io.mortise.internal.table.LockRecord.HoldEntry;
 import io.mortise.spi.AttemptId;
@@ -8,6 +13,7 @@ import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
 import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Mode;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -45,15 +51,73 @@ public final class JdbcInspector {
       return new LockViewPage(shown ? views(List.of(lockSnapshot)) : List.of(), null);
     }
     long now = clock.now();
-    String from = query.cursor() == null ? "" : query.cursor();
-    List<LockRow> locks = repository.page(from, query.idle(), now, query.limit() + 1);
+    RowPage page = rows(query, now);
     List<LockRepository.LockSnapshot> lockSnapshots = new ArrayList<>();
-    for (LockRow lock : locks.subList(0, Math.min(query.limit(), locks.size()))) {
+    for (LockRow lock : page.locks()) {
       lockSnapshots.add(repository.look(now, lock, SHOWN));
     }
-    return new LockViewPage(
-        views(lockSnapshots),
-        locks.size() > query.limit() ? locks.get(query.limit()).name.value() : null);
+    return new LockViewPage(views(lockSnapshots), page.next());
+  }
+
+  /** The rows of the locks alone, and where the next page begins. */
+  private record RowPage(List<LockRow> locks, @Nullable String next) {}
+
+  private RowPage rows(LockQuery query, long now) throws SQLException {
+    String from = query.cursor() == null ? "" : query.cursor();
+    List<LockRow> locks =
+        repository.page(query, from, now, query.limit() + 1).stream()
+            .takeWhile(lock -> query.matches(lock.name))
+            .toList();
+    return locks.size() > query.limit()
+        ? new RowPage(locks.subList(0, query.limit()), locks.get(query.limit()).name.value())
+        : new RowPage(locks, null);
+  }
+
+  /** See {@link io.mortise.spi.LockStore#survey}. */
+  public SurveyPage survey(LockQuery query) throws SQLException {
+    long now = clock.now();
+    RowPage page = rows(query, now);
+    return new SurveyPage(
+        page.locks().stream().map(lock -> summary(lock, now)).toList(), page.next());
+  }
+
+  private static LockSummary summary(LockRow lock, long now) {
+    HoldEntry owner = lock.owner;
+    // Of a semaphore it is the permits that are counted.
+    int holders =
+        owner != null
+            ? 1
+            : lock.capacity == Mode.SHARERS || lock.used <= 1 ? (int) lock.used : LockSummary.SOME;
+    Duration shutFor = between(now, lock.closedUntil);
+    LockState state = LockState.of(holders, (int) lock.waiters, shutFor);
+    return new LockSummary(
+        lock.name.value(),
+        LockView.permits(lock.capacity),
+        state,
+        holders,
+        (int) lock.waiters,
+        owner == null ? null : owner.attempt.encoded(),
+        owner == null ? "" : owner.label,
+        owner == null ? Duration.ZERO : between(owner.since, now),
+        state == LockState.HELD ? Duration.ZERO : shutFor);
+  }
+
+  /** See {@link io.mortise.spi.LockStore#sessions}. */
+  public SessionPage sessions(@Nullable String cursor, int limit) throws SQLException {
+    long now = clock.now();
+    List<SessionInfo> found =
+        repository.sessionPage(
+            cursor == null ? "" : cursor,
+            limit + 1,
+            (id, session) ->
+                new SessionInfo(
+                    id,
+                    ClientLabel.parse(session.client()).info(),
+                    LockRecord.duration(session.ttl()),
+                    LockRecord.duration(session.left(now))));
+    return found.size() > limit
+        ? new SessionPage(found.subList(0, limit), found.get(limit).session())
+        : new SessionPage(found, null);
   }
 
   private List<LockView> views(List<LockRepository.LockSnapshot> lockSnapshots)

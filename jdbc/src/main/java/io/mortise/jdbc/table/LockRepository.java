@@ -6,6 +6,7 @@ import io.mortise.internal.table.LockRecord.EndedAttempt;
 import io.mortise.internal.table.LockRecord.HoldEntry;
 import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockQuery;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.sql.Connection;
@@ -150,6 +151,39 @@ public class LockRepository extends SessionRepository {
 
   List<LockRow> page(String from, boolean idle, long now, int limit) throws SQLException {
     return bindPage(of("lock_page"), from, idle ? -1 : now, limit).all(LockRow::read);
+  }
+
+  /**
+   * The first locks that a query shows from a name on.
+   *
+   * @param limit one more than are to be shown, so that the next page's first is known
+   */
+  List<LockRow> page(LockQuery query, String from, long now, int limit) throws SQLException {
+    String first = from.isEmpty() ? query.prefix() : from;
+    String end = following(query.prefix());
+    if (end == null) {
+      return page(first, query.idle(), now, limit);
+    }
+    NamedStatement namedStatement = of("lock_page_within").set("end_name", end);
+    return bindPage(namedStatement, first, query.idle() ? -1 : now, limit).all(LockRow::read);
+  }
+
+  /**
+   * A name behind all that begin so, whether a database orders by code points or, as H2, by UTF-16;
+   * null if there is none. In one of these orders others may come before it.
+   */
+  static @Nullable String following(String prefix) {
+    int end = prefix.length();
+    while (end > 0) {
+      int last = prefix.codePointBefore(end);
+      end -= Character.charCount(last);
+      if (last != 0xFFFF && last != Character.MAX_CODE_POINT) {
+        // No text has a surrogate here.
+        int next = last == Character.MIN_SURROGATE - 1 ? Character.MAX_SURROGATE + 1 : last + 1;
+        return prefix.substring(0, end) + Character.toString(next);
+      }
+    }
+    return null;
   }
 
   static NamedStatement bindPage(NamedStatement namedStatement, String from, long open, int limit)

@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -90,6 +91,15 @@ public abstract class SessionRepository extends StatementCache {
    */
   @Nullable SessionRow lockSession(String id) throws SQLException {
     return of("session_lock").set("session", id).first(SessionRow::read);
+  }
+
+  /** The first sessions from an id on, dead or alive. */
+  <T> List<T> sessionPage(String from, int limit, BiFunction<String, SessionRow, T> shown)
+      throws SQLException {
+    return of("session_page")
+        .set("from_id", from)
+        .set("row_limit", limit)
+        .all(row -> shown.apply(row.getString("id"), SessionRow.read(row)));
   }
 
   /** Those of some sessions that there are, by their ids. */

@@ -151,6 +151,51 @@ class StatementsTest {
     assertThat(page("", -1, 2)).containsExactly("a", "b");
   }
 
+  @Test
+  void givenManyLocks_whenAPageOfAPrefixIsShown_thenThoseInUseOrAllFromOneNameUpToTheOther()
+      throws SQLException {
+    for (String name : List.of("f", "e", "d", "c", "b", "a")) {
+      tables.put("lock", lock(NAMESPACE, name, "used", 1));
+    }
+    tables.put("lock", lock(NAMESPACE, "c1", "closed_us", NOW));
+    tables.put("lock", lock(NAMESPACE, "c2", "closed_us", NOW + 1));
+    tables.put("lock", lock(NAMESPACE, "c3", "waiters", 1));
+    tables.put("lock", lock("two", "d2", "used", 1, "waiters", 1, "closed_us", NOW + 1));
+    assertThat(pageWithin("b", "e", NOW, 9)).containsExactly("b", "c", "c2", "c3", "d");
+    assertThat(pageWithin("b", "e", NOW, 2)).containsExactly("b", "c");
+    assertThat(pageWithin("c", "d", -1, 9)).containsExactly("c", "c1", "c2", "c3");
+  }
+
+  private List<Object> pageWithin(String from, String end, long open, int limit)
+      throws SQLException {
+    return tables
+        .query(
+            "lock_page_within",
+            "from_name",
+            from,
+            "end_name",
+            end,
+            "open_us",
+            open,
+            "row_limit",
+            limit)
+        .stream()
+        .map(lock -> lock.get("name"))
+        .toList();
+  }
+
+  @Test
+  void givenManySessions_whenAPageIsShown_thenTheDeadOnesTooFromTheIdGiven() throws SQLException {
+    for (String id : List.of("d", "c", "b", "a")) {
+      tables.put("session", session(id, 1, NOW - 1));
+    }
+    assertThat(tables.query("session_page", "from_id", "b", "row_limit", 2))
+        .extracting(found -> found.get("id"))
+        .containsExactly("b", "c");
+    assertThat(tables.query("session_page", "from_id", "c", "row_limit", 9))
+        .containsExactly(session("c", 1, NOW - 1), session("d", 1, NOW - 1));
+  }
+
   private List<Object> page(String from, long open, int limit) throws SQLException {
     return tables
         .query("lock_page", "from_name", from, "open_us", open, "row_limit", limit)

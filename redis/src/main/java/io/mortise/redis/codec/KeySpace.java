@@ -23,8 +23,27 @@ public record KeySpace(String prefix, List<String> guards) {
     return LockName.of(lockKey.substring(prefix.length() + 2));
   }
 
+  /** A pattern of SCAN for the keys that begin so. */
+  public static String pattern(String beginning) {
+    return beginning.replaceAll("([\\\\*?\\[\\]])", "\\\\$1") + "*";
+  }
+
   public String everyLock() {
-    return prefix + "l:*";
+    return everyLock("");
+  }
+
+  /** Of locks whose names begin so. */
+  public String everyLock(String beginning) {
+    return pattern(prefix + "l:" + beginning);
+  }
+
+  /** The waiters of the lock that has this record. */
+  public String queueOf(String lockKey) {
+    return prefix + "q:" + lockKey.substring(prefix.length() + 2);
+  }
+
+  public String everySession() {
+    return prefix + "s:*";
   }
 
   /** A small text beside the locks. */
@@ -45,10 +64,10 @@ public record KeySpace(String prefix, List<String> guards) {
     return prefix + "b:*";
   }
 
-  /** Empty if somebody else wrote the key. */
-  public Optional<SessionId> sessionOf(String beatKey) {
+  /** Of a session or its beat; empty if somebody else wrote the key. */
+  public Optional<SessionId> sessionOf(String sessionKey) {
     try {
-      return Optional.of(new SessionId(beatKey.substring(prefix.length() + 2)));
+      return Optional.of(new SessionId(sessionKey.substring(prefix.length() + 2)));
     } catch (IllegalArgumentException e) {
       return Optional.empty();
     }

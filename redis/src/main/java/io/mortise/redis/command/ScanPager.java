@@ -1,8 +1,5 @@
 package io.mortise.redis.command;
 
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -12,31 +9,65 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows the locks whose keys a SCAN finds, in pages. Each lock is a snapshot of its own; a lock
- * that is there all the time is found, perhaps twice.
+ * Shows what is behind the keys that a SCAN finds, in pages. Each is a snapshot of its own; what is
+ * there all the time is found, perhaps twice.
+ *
+ * @param <T> what is shown of a key
  */
-public final class ScanPager {
+public final class ScanPager<T> {
   /** How many keys one SCAN looks at. */
   public static final int KEYS_PER_SCAN = 500;
 
   /** SCANs of one page at most, for a server that holds millions of other keys. */
   public static final int ROUNDS = 200;
 
-  private final Function<String, CompletionStage<FoundKeys>> scan;
-  private final Function<String, CompletionStage<Optional<LockView>>> view;
+  /** How many keys one SCAN looks at where those behind it cost little. */
+  private static final int MOST_PER_SCAN = 1000;
+
+  private final ScanCommand scan;
+  private final Function<List<String>, CompletionStage<List<T>>> look;
+  private final boolean wholeScans;
+
+  private ScanPager(
+      ScanCommand scan, Function<List<String>, CompletionStage<List<T>>> look, boolean wholeScans) {
+    this.scan = scan;
+    this.look = look;
+    this.wholeScans = wholeScans;
+  }
+
+  /** Does one SCAN from a cursor on, over about so many keys. */
+  public interface ScanCommand {
+    /** Sends it. */
+    CompletionStage<FoundKeys> scan(String cursor, int count);
+  }
 
   /**
-   * For one query.
+   * Pages that are full where that can be, and look at no more keys than are shown.
    *
-   * @param scan does one SCAN from a cursor on
-   * @param view looks at the lock behind a key; empty for a key that is not to be shown
+   * @param view looks behind a key; empty for a key that is not to be shown
    */
-  public ScanPager(
-      Function<String, CompletionStage<FoundKeys>> scan,
-      Function<String, CompletionStage<Optional<LockView>>> view) {
-    this.scan = scan;
-    this.view = view;
+  public static <T> ScanPager<T> filling(
+      ScanCommand scan, Function<String, CompletionStage<Optional<T>>> view) {
+    return new ScanPager<>(scan, keys -> all(keys, view), false);
   }
+
+  /**
+   * Pages that end with a SCAN, mostly, so that none is sent twice.
+   *
+   * @param look looks behind keys, together; leaves out those that are not to be shown
+   */
+  public static <T> ScanPager<T> byScans(
+      ScanCommand scan, Function<List<String>, CompletionStage<List<T>>> look) {
+    return new ScanPager<>(scan, look, true);
+  }
+
+  /**
+   * One page.
+   *
+   * @param <T> what is shown of a key
+   * @param next where the next page begins; null if this was the last
+   */
+  public record ScanPage<T>(List<T> items, @Nullable String next) {}
 
   /** Keys found, and where to go on; "0" at the end. */
   public record FoundKeys(String cursor, List<String> keys) {
@@ -76,46 +107,62 @@ public final class ScanPager {
     }
   }
 
-  /** The page of a query for all locks. */
-  public CompletionStage<LockViewPage> page(LockQuery query) {
-    String cursor = query.cursor();
+  /** The page that begins at a cursor, or null; fails if it is not one of ours. */
+  public CompletionStage<ScanPage<T>> page(@Nullable String cursor, int limit) {
     Optional<ScanPosition> from =
         cursor == null ? Optional.of(ScanPosition.START) : ScanPosition.parse(cursor);
     return from.isPresent()
-        ? page(query.limit(), from.get(), new ArrayList<>(), 0)
+        ? page(limit, from.get(), new ArrayList<>(), 0)
         : CompletableFuture.failedFuture(
             new IllegalArgumentException("'" + cursor + "' is not a cursor of this store."));
   }
 
-  private CompletionStage<LockViewPage> page(
-      int limit, ScanPosition from, List<LockView> views, int round) {
-    return scan.apply(from.cursor())
+  private CompletionStage<ScanPage<T>> page(
+      int limit, ScanPosition from, List<T> items, int round) {
+    return scan.scan(from.cursor(), count(limit - items.size(), round))
         .thenCompose(
             found -> {
               int size = found.keys().size();
               int begin = Math.min(from.shown(), size);
               // Busy locks are few among the idle: ask for no more than can be shown.
-              int end = Math.min(size, begin + limit - views.size());
+              int end = Math.min(size, begin + limit - items.size());
               ScanPosition next =
                   end < size
                       ? new ScanPosition(from.cursor(), end)
                       : new ScanPosition(found.cursor(), 0);
-              return all(found.keys().subList(begin, end))
+              return look.apply(found.keys().subList(begin, end))
                   .thenCompose(
                       seen -> {
-                        views.addAll(seen);
+                        items.addAll(seen);
                         boolean last = next.equals(ScanPosition.START);
-                        if (last || views.size() == limit || round == ROUNDS) {
+                        if (last || isFull(limit, items.size()) || round == ROUNDS) {
                           return CompletableFuture.completedFuture(
-                              new LockViewPage(views, last ? null : next.toString()));
+                              new ScanPage<>(items, last ? null : next.toString()));
                         }
-                        return page(limit, next, views, round + 1);
+                        return page(limit, next, items, round + 1);
                       });
             });
   }
 
-  private CompletionStage<List<LockView>> all(List<String> keys) {
-    CompletableFuture<List<LockView>> views = CompletableFuture.completedFuture(new ArrayList<>());
+  /**
+   * A SCAN finds a few keys more than it is asked for, and those that had no room would be found
+   * again. Where the first finds little, the next ones look further.
+   */
+  private int count(int room, int round) {
+    if (!wholeScans) {
+      return KEYS_PER_SCAN;
+    }
+    long count = Math.max(10, room * 9L / 10) << Math.min(round, 7);
+    return (int) Math.min(MOST_PER_SCAN, count);
+  }
+
+  private boolean isFull(int limit, int size) {
+    return size >= (wholeScans ? (limit + 1) / 2 : limit);
+  }
+
+  private static <T> CompletionStage<List<T>> all(
+      List<String> keys, Function<String, CompletionStage<Optional<T>>> view) {
+    CompletableFuture<List<T>> views = CompletableFuture.completedFuture(new ArrayList<>());
     for (String key : keys) {
       views =
           views.thenCombine(

@@ -1,6 +1,7 @@
 package io.mortise.redis.plain;
 
 import io.mortise.LockName;
+import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.command.ScanPager;
 import io.mortise.redis.command.ScanPager.FoundKeys;
 import io.mortise.redis.transport.RedisReplies;
@@ -24,7 +25,11 @@ final class PlainScan {
     if (name != null) {
       return plain(view(name).thenApply(view -> new LockViewPage(view.stream().toList(), null)));
     }
-    return plain(new ScanPager(this::scan, this::view).page(query));
+    String pattern = KeySpace.pattern(store.options().prefix() + query.prefix());
+    return plain(
+        ScanPager.filling((cursor, count) -> scan(cursor, pattern, count), this::view)
+            .page(query.cursor(), query.limit())
+            .thenApply(page -> new LockViewPage(page.items(), page.next())));
   }
 
   /** Fails as the SPI says, without what a stage wraps around it. */
@@ -33,13 +38,10 @@ final class PlainScan {
         failure -> CompletableFuture.failedStage(RedisReplies.unwrap(failure)));
   }
 
-  private CompletionStage<FoundKeys> scan(String cursor) {
+  private CompletionStage<FoundKeys> scan(String cursor, String pattern, int count) {
     return store
         .renewals()
-        .call(
-            RedisCommand.of(
-                FoundKeys.command(
-                    cursor, pattern(store.options().prefix()), ScanPager.KEYS_PER_SCAN)))
+        .call(RedisCommand.of(FoundKeys.command(cursor, pattern, count)))
         .thenApply(FoundKeys::parse);
   }
 
@@ -62,9 +64,5 @@ final class PlainScan {
     } catch (IllegalArgumentException e) {
       return Optional.empty();
     }
-  }
-
-  private static String pattern(String prefix) {
-    return prefix.replaceAll("([\\\\*?\\[\\]])", "\\\\$1") + "*";
   }
 }

@@ -3,6 +3,8 @@ package io.mortise.redis.sharded;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.redis.sharded.ShardList.ShardMigration;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Fact;
@@ -169,6 +171,16 @@ final class ShardStore implements LockStore {
   @Override
   public CompletionStage<LockViewPage> inspect(LockQuery query) {
     return ask(store -> store.inspect(query));
+  }
+
+  @Override
+  public CompletionStage<SurveyPage> survey(LockQuery query) {
+    return ask(store -> store.survey(query));
+  }
+
+  @Override
+  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+    return ask(store -> store.sessions(cursor, limit));
   }
 
   @Override

@@ -140,12 +140,12 @@ class InspectSuite extends StoreSuite {
         held.add(name);
       }
     }
-    assertThat(pages(new LockQuery(null, null, 7, false)))
+    assertThat(pages(new LockQuery(null, "", null, 7, false)))
         .containsExactlyInAnyOrderElementsOf(held);
-    assertThat(pages(new LockQuery(null, null, 1000, false)))
+    assertThat(pages(new LockQuery(null, "", null, 1000, false)))
         .containsExactlyInAnyOrderElementsOf(held);
     if (can(Capability.SESSION) && records()) {
-      assertThat(pages(new LockQuery(null, null, 7, true)))
+      assertThat(pages(new LockQuery(null, "", null, 7, true)))
           .containsExactlyInAnyOrderElementsOf(all);
     }
   }

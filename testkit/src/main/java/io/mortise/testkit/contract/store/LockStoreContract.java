@@ -103,6 +103,20 @@ public abstract class LockStoreContract {
   }
 
   @Nested
+  class SurveyRules extends SurveySuite {
+    SurveyRules() {
+      super(LockStoreContract.this.under);
+    }
+  }
+
+  @Nested
+  class SessionListRules extends SessionListSuite {
+    SessionListRules() {
+      super(LockStoreContract.this.under);
+    }
+  }
+
+  @Nested
   class EvictRules extends EvictSuite {
     EvictRules() {
       super(LockStoreContract.this.under);

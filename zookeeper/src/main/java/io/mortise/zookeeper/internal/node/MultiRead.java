@@ -15,6 +15,9 @@ public final class MultiRead {
   /** So many small nodes stay far below the limit of a packet, one megabyte. */
   private static final int CHUNK = 500;
 
+  /** So many names of nodes stay far below it too. */
+  private static final int NAMES = 10_000;
+
   private MultiRead() {}
 
   /** A node as it was read. */
@@ -73,6 +76,69 @@ public final class MultiRead {
           } else {
             then.accept(null, NodeContent.NONE);
           }
+        },
+        null);
+  }
+
+  /**
+   * Reads the names of the children of nodes that were read before.
+   *
+   * @param then called on the event thread, with the children of each path, or null if there was no
+   *     answer; a node that is gone has none
+   */
+  public static void children(
+      ZooKeeper client,
+      List<String> paths,
+      List<NodeContent> nodes,
+      Consumer<@Nullable List<List<String>>> then) {
+    children(client, paths, nodes, new ArrayList<>(), then);
+  }
+
+  private static void children(
+      ZooKeeper client,
+      List<String> paths,
+      List<NodeContent> nodes,
+      List<List<String>> found,
+      Consumer<@Nullable List<List<String>>> then) {
+    // Without those that have no children, and no more names than a packet can hold.
+    List<Op> ops = new ArrayList<>();
+    int end = found.size();
+    for (int names = 0; end < paths.size(); end++) {
+      Stat stat = nodes.get(end).stat();
+      int count = stat == null ? 0 : stat.getNumChildren();
+      names += count;
+      if (names > NAMES && !ops.isEmpty()) {
+        break;
+      }
+      if (count > 0) {
+        ops.add(Op.getChildren(paths.get(end)));
+      }
+    }
+    if (ops.isEmpty()) {
+      while (found.size() < paths.size()) {
+        found.add(List.of());
+      }
+      then.accept(found);
+      return;
+    }
+    int last = end;
+    client.multi(
+        ops,
+        (rc, path, context, results) -> {
+          if (results == null || results.size() != ops.size()) {
+            then.accept(null);
+            return;
+          }
+          int next = 0;
+          for (int i = found.size(); i < last; i++) {
+            Stat stat = nodes.get(i).stat();
+            boolean asked = stat != null && stat.getNumChildren() > 0;
+            found.add(
+                asked && results.get(next++) instanceof OpResult.GetChildrenResult listed
+                    ? listed.getChildren()
+                    : List.of());
+          }
+          children(client, paths, nodes, found, then);
         },
         null);
   }

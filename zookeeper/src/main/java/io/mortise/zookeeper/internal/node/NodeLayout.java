@@ -43,8 +43,12 @@ public final class NodeLayout {
     return root + "/locks/" + NodeNames.encode(name);
   }
 
+  public String sessions() {
+    return root + "/sessions";
+  }
+
   public String session(SessionId id) {
-    return root + "/sessions/" + id;
+    return sessions() + "/" + id;
   }
 
   public String allNotes() {

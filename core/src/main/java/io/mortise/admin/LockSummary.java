@@ -1,0 +1,35 @@
+package io.mortise.admin;
+
+import java.time.Duration;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A line of a survey: what a store tells of one lock without looking at its holders and waiters one
+ * by one. It knows nothing of sessions, so a lock whose holder is dead is {@link LockState#HELD}
+ * here; {@link LockAdmin#find} tells, and so does {@link LockAdmin#sessions}.
+ *
+ * @param permits how many permits the semaphore of that name has; empty for locks and read/write
+ *     locks
+ * @param holders how many hold it; {@link #SOME} if that was not counted
+ * @param waiters how many wait for it; {@link #SOME} if that was not counted
+ * @param attempt of the first holder, see {@link LockParticipant#attempt()}; null if there is none,
+ *     or the store does not tell it of a lock that several may hold
+ * @param label of the first holder; empty if there is none, or the store does not tell it
+ * @param since how long the first holder has held, by the store's time; zero if there is none, or
+ *     the store does not tell it
+ * @param shutFor how long nobody can be granted the lock; zero if it is not shut, or held
+ */
+public record LockSummary(
+    String name,
+    OptionalInt permits,
+    LockState state,
+    int holders,
+    int waiters,
+    @Nullable String attempt,
+    String label,
+    Duration since,
+    Duration shutFor) {
+  /** A number of holders or waiters that is at least one and was not counted. */
+  public static final int SOME = -1;
+}

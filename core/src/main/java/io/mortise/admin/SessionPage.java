@@ -1,0 +1,16 @@
+package io.mortise.admin;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A page of {@link LockAdmin#sessions}; each session is a snapshot of its own.
+ *
+ * @param next where the next page begins; null if this was the last
+ */
+public record SessionPage(List<SessionInfo> sessions, @Nullable String next) {
+  /** Copies the list. */
+  public SessionPage {
+    sessions = List.copyOf(sessions);
+  }
+}

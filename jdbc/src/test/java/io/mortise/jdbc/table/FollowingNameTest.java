@@ -1,0 +1,56 @@
+package io.mortise.jdbc.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.LockName;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The end of the names that begin alike, in both orders that databases have. */
+class FollowingNameTest {
+  private static final List<String> PREFIXES =
+      List.of(
+          "a",
+          "a/",
+          "z",
+          "~",
+          "a~",
+          "é",
+          "\ud7ff",
+          "a\ud7ff",
+          "\ue000",
+          "\ufffe",
+          "a\uffff",
+          "\ud83d\ude00",
+          "\ud83d\udfff",
+          "a\udbff\udfff",
+          "b\uffff\udbff\udfff");
+
+  @Test
+  void givenPrefix_thenAllThatBeginSoComeBeforeItsEnd_inBothOrders() {
+    for (String prefix : PREFIXES) {
+      String end = LockRepository.following(prefix);
+      assertThat(end).as(prefix).isNotNull();
+      for (String name :
+          List.of(prefix, prefix + "a", prefix + "\uffff", prefix + "\udbff\udfff\udbff\udfff")) {
+        assertThat(LockName.of(name)).as(name).isGreaterThanOrEqualTo(LockName.of(prefix));
+        assertThat(LockName.of(name)).as(name).isLessThan(LockName.of(end));
+        assertThat(name.compareTo(end)).as("as H2 orders: %s", name).isNegative();
+      }
+    }
+  }
+
+  @Test
+  void givenOrdinaryPrefix_thenNoOtherNameIsBetween() {
+    assertThat(LockRepository.following("invoice/")).isEqualTo("invoice0");
+    assertThat(LockRepository.following("\ud7ff")).isEqualTo("\ue000");
+    assertThat(LockRepository.following("a\udbff\udfff")).isEqualTo("b");
+    assertThat(LockRepository.following("a\uffff")).isEqualTo("b");
+  }
+
+  @Test
+  void givenNothingThatComesBehind_thenThereIsNoEnd() {
+    assertThat(LockRepository.following("")).isNull();
+    assertThat(LockRepository.following("\uffff\udbff\udfff")).isNull();
+  }
+}

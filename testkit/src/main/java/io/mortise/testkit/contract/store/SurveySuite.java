@@ -1,0 +1,328 @@
+package io.mortise.testkit.contract.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.LockName;
+import io.mortise.Terms;
+import io.mortise.admin.LockState;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.SurveyPage;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockView;
+import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Mode;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.SessionDriver;
+import io.mortise.testkit.StoreUnderTest;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** A survey says what a look at each lock says, and both show the locks of a prefix alone. */
+class SurveySuite extends StoreSuite {
+  /** So far apart may the two looks be. */
+  private static final Duration APART = Duration.ofSeconds(20);
+
+  SurveySuite(StoreUnderTest under) {
+    super(under);
+  }
+
+  @Test
+  void givenNoLock_thenASurveyShowsNone() {
+    SurveyPage page = BoundedWait.join(store().survey(LockQuery.all()));
+    assertThat(page.locks()).isEmpty();
+    assertThat(page.next()).isNull();
+  }
+
+  @Test
+  void givenHolder_thenTheSurveySaysWhoAndSinceWhen() {
+    SessionDriver a = session("a");
+    AttemptId attempt = a.hold(LOCK, EX, new Terms(null, null, "nightly — é")).attempt();
+    under.pass(Duration.ofMillis(20));
+    LockSummary line = only(LOCK);
+    assertThat(line.state()).isEqualTo(LockState.HELD);
+    assertThat(line.permits()).isEmpty();
+    assertThat(line.holders()).isEqualTo(1);
+    assertThat(line.waiters()).isZero();
+    assertThat(line.attempt()).isEqualTo(attempt.encoded());
+    assertThat(line.label()).isEqualTo(labelShown("nightly — é"));
+    assertThat(line.shutFor()).isZero();
+    assertAgrees();
+  }
+
+  /** A store that shows the attempt alone has no labels. */
+  private String labelShown(String label) {
+    return look(LOCK).orElseThrow().holders().get(0).label().isEmpty() ? "" : label;
+  }
+
+  @Test
+  void givenAnonymousHolderWithoutTerms_thenTheSurveyAgrees() {
+    session("a").hold(LOCK, EX);
+    under.pass(Duration.ofMillis(20));
+    assertThat(only(LOCK).since()).isLessThan(APART);
+    assertAgrees();
+  }
+
+  @Test
+  void givenWaiters_thenTheyAreCounted_alsoWhenTheLockWasHandedOver() {
+    needs(Capability.QUEUE);
+    SessionDriver a = session("a");
+    SessionDriver b = session("b");
+    AttemptId held = a.hold(LOCK, EX).attempt();
+    a.hold(OTHER, EX);
+    for (int i = 0; i < 3; i++) {
+      b.queued(LOCK, EX);
+    }
+    assertThat(only(LOCK).waiters()).isIn(3, LockSummary.SOME);
+    assertThat(only(OTHER).waiters()).isZero();
+    assertAgrees();
+    a.end(LOCK, held);
+    assertThat(only(LOCK).waiters()).isIn(2, LockSummary.SOME);
+    assertAgrees();
+  }
+
+  @Test
+  void givenReaders_thenTheyAreCounted() {
+    needs(Capability.SHARED);
+    SessionDriver a = session("a");
+    for (int i = 0; i < 4; i++) {
+      a.hold(LOCK, SH);
+    }
+    assertThat(only(LOCK).holders()).isIn(4, LockSummary.SOME);
+    assertAgrees();
+  }
+
+  @Test
+  void givenPermits_thenTheSemaphoreIsShownAsOne() {
+    needs(Capability.PERMITS);
+    SessionDriver a = session("a");
+    a.hold(LOCK, Mode.permits(2, 5));
+    a.hold(LOCK, Mode.permits(1, 5));
+    LockSummary line = only(LOCK);
+    assertThat(line.permits()).hasValue(5);
+    assertThat(line.holders()).isIn(2, LockSummary.SOME);
+    assertAgrees();
+  }
+
+  @Test
+  void givenLockThatAtLeastTimeKeepsShut_thenItIsShut_withOrWithoutWaiters() {
+    needs(Capability.AT_LEAST);
+    SessionDriver a = session("a");
+    a.end(LOCK, a.hold(LOCK, EX, atLeast(LONG)).attempt());
+    LockSummary line = only(LOCK);
+    assertThat(line.state()).isEqualTo(LockState.SHUT);
+    assertThat(line.holders()).isZero();
+    assertThat(line.attempt()).isNull();
+    assertThat(line.shutFor()).isBetween(Duration.ofMinutes(4), LONG);
+    assertAgrees();
+    if (can(Capability.QUEUE)) {
+      a.queued(LOCK, EX);
+      assertThat(only(LOCK).state()).isEqualTo(LockState.SHUT);
+      assertThat(only(LOCK).waiters()).isIn(1, LockSummary.SOME);
+      assertAgrees();
+    }
+  }
+
+  @Test
+  void givenIdleLock_thenItIsNotShown() {
+    SessionDriver a = session("a");
+    a.end(LOCK, a.hold(LOCK, EX).attempt());
+    assertThat(survey("", 1000)).isEmpty();
+  }
+
+  @Test
+  void givenDeadHolder_thenItIsShownAsHeld_andTheLookEndsNothing() {
+    needsProofs();
+    SessionDriver a = session("a");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    die(a);
+    for (int i = 0; i < 2; i++) {
+      assertThat(only(LOCK).state()).isEqualTo(LockState.HELD);
+      assertThat(only(LOCK).attempt()).isEqualTo(attempt.encoded());
+    }
+    assertAgrees();
+    assertThat(holders(LOCK)).containsExactly(attempt);
+  }
+
+  @Test
+  void givenManyLocks_thenPagesShowEachOnce_andNoneIsTooLong() {
+    SessionDriver a = session("a");
+    Set<String> held = new HashSet<>();
+    for (int i = 0; i < 60; i++) {
+      LockName name = LockName.of("page/" + i);
+      a.hold(name, EX);
+      held.add(name.value());
+    }
+    for (int limit : List.of(7, 10, 50, 1000)) {
+      assertThat(survey("", limit))
+          .extracting(LockSummary::name)
+          .containsExactlyInAnyOrderElementsOf(held);
+      assertThat(survey("page/1", limit)).hasSize(11);
+      assertThat(inspect("page/1", limit)).hasSize(11);
+    }
+    assertAgrees();
+  }
+
+  @Test
+  void givenNamesWithWhatPatternsAreMadeOf_thenAPrefixMeansItself() {
+    List<String> names =
+        Stream.of(
+                "p",
+                "p*a",
+                "p?a",
+                "pxa",
+                "p%a",
+                "p_a",
+                "p[a",
+                "p[x]a",
+                "p]a",
+                "p\\a",
+                "p\\*",
+                "P*a",
+                "p'a",
+                "p\"a",
+                "p/a",
+                "p/b",
+                "p0",
+                "{t}a",
+                "{t}b",
+                "e/1",
+                "\u00e9/1",
+                "e\u0301/1",
+                "\u9396/1",
+                "\u9396",
+                "\ud83d\ude00/1",
+                "\ud83d\ude01/1",
+                "x\ud7ff/1",
+                "x\ue000/1",
+                "x\ud83d\ude00/1",
+                "x\uffff/1",
+                "y",
+                "\udbff\udfff/1")
+            .filter(name -> under.takes(LockName.of(name)))
+            .toList();
+    SessionDriver a = session("a");
+    names.forEach(name -> a.hold(LockName.of(name), EX));
+    Set<String> prefixes = new HashSet<>(names);
+    prefixes.addAll(
+        List.of("", "p[", "p\\", "p%", "*", "?", "%", "_", "[", "z", "x", "{", "{t}", "\u00e9"));
+    prefixes.addAll(
+        List.of(
+            "\ud83d\ude00",
+            "x\ud7ff",
+            "x\uffff",
+            "\udbff\udfff",
+            "P",
+            "p/",
+            "p*",
+            "n".repeat(512)));
+    for (String prefix : prefixes) {
+      List<String> expected = names.stream().filter(name -> name.startsWith(prefix)).toList();
+      for (int limit : List.of(2, 1000)) {
+        assertThat(survey(prefix, limit))
+            .as("survey of '%s', %d a page", prefix, limit)
+            .extracting(LockSummary::name)
+            .containsExactlyInAnyOrderElementsOf(expected);
+        assertThat(inspect(prefix, limit))
+            .as("inspection of '%s', %d a page", prefix, limit)
+            .extracting(view -> view.name().value())
+            .containsExactlyInAnyOrderElementsOf(expected);
+      }
+    }
+  }
+
+  @Test
+  void givenPrefixThatNoNameHas_thenItIsRefused() {
+    assertThatThrownBy(() -> LockQuery.beginningWith("a\nb"))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> LockQuery.beginningWith("\ud83d"))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  /** What the survey says is what a look at each lock says, but for what it leaves out. */
+  private void assertAgrees() {
+    List<LockSummary> lines = survey("", 1000);
+    List<LockView> views = inspect("", 1000);
+    assertThat(lines)
+        .extracting(LockSummary::name)
+        .containsExactlyInAnyOrderElementsOf(
+            views.stream().map(view -> view.name().value()).toList());
+    for (LockView view : views) {
+      LockSummary looked = view.summary();
+      assertThat(lines)
+          .filteredOn(line -> line.name().equals(looked.name()))
+          .singleElement()
+          .satisfies(line -> assertAgrees(line, looked));
+    }
+  }
+
+  private static void assertAgrees(LockSummary line, LockSummary looked) {
+    assertThat(line.permits()).isEqualTo(looked.permits());
+    assertThat(line.state()).isEqualTo(looked.state());
+    assertThat(line.holders()).isIn(looked.holders(), some(looked.holders()));
+    assertThat(line.waiters()).isIn(looked.waiters(), some(looked.waiters()));
+    assertThat(line.shutFor()).isCloseTo(looked.shutFor(), APART);
+    if (line.attempt() != null) {
+      assertThat(line.attempt()).isEqualTo(looked.attempt());
+      assertThat(line.label()).isEqualTo(looked.label());
+      assertThat(line.since()).isCloseTo(looked.since(), APART);
+    } else {
+      assertThat(looked.holders()).isNotEqualTo(line.permits().isEmpty() ? 1 : -2);
+      assertThat(line.label()).isEmpty();
+      assertThat(line.since()).isZero();
+    }
+  }
+
+  /** What stands for a number that was not counted; never for nobody. */
+  private static int some(int count) {
+    return count == 0 ? 0 : LockSummary.SOME;
+  }
+
+  private LockSummary only(LockName name) {
+    return survey(name.value(), 1000).stream()
+        .filter(line -> line.name().equals(name.value()))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("'" + name + "' is not in the survey."));
+  }
+
+  /** Each lock once: where keys are scanned it may be found twice. */
+  private List<LockSummary> survey(String prefix, int limit) {
+    Map<String, LockSummary> found = new LinkedHashMap<>();
+    String cursor = null;
+    for (int page = 0; page < 1000; page++) {
+      SurveyPage next =
+          BoundedWait.join(store().survey(new LockQuery(null, prefix, cursor, limit, false)));
+      assertThat(next.locks()).hasSizeLessThanOrEqualTo(limit);
+      next.locks().forEach(line -> found.put(line.name(), line));
+      cursor = next.next();
+      if (cursor == null) {
+        return List.copyOf(found.values());
+      }
+    }
+    throw new AssertionError("There is no last page: " + found);
+  }
+
+  private List<LockView> inspect(String prefix, int limit) {
+    Map<LockName, LockView> found = new LinkedHashMap<>();
+    String cursor = null;
+    for (int page = 0; page < 1000; page++) {
+      LockViewPage next =
+          BoundedWait.join(store().inspect(new LockQuery(null, prefix, cursor, limit, false)));
+      assertThat(next.locks()).hasSizeLessThanOrEqualTo(limit);
+      next.locks().forEach(view -> found.put(view.name(), view));
+      cursor = next.next();
+      if (cursor == null) {
+        return List.copyOf(found.values());
+      }
+    }
+    throw new AssertionError("There is no last page: " + found);
+  }
+}
