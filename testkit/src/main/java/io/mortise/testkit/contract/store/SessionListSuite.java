@@ -1,7 +1,6 @@
 package io.mortise.testkit.contract.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.LockParticipant.ClientInfo;
@@ -14,6 +13,7 @@ import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
@@ -81,9 +81,11 @@ class SessionListSuite extends StoreSuite {
   @Test
   void givenStoreThatCannotListSessions_thenItRefuses() {
     Assumptions.assumeFalse(under.listsSessions(), "the store lists sessions");
-    assertThatThrownBy(() -> BoundedWait.join(store().sessions(null, 10)))
-        .isInstanceOf(UnsupportedByStoreException.class)
-        .hasMessageContaining(store().profile().display());
+    assertThat(store().sessions(null, 10))
+        .failsWithin(BoundedWait.ANSWER)
+        .withThrowableOfType(ExecutionException.class)
+        .withCauseInstanceOf(UnsupportedByStoreException.class)
+        .withMessageContaining(store().profile().display());
   }
 
   private void needsList() {

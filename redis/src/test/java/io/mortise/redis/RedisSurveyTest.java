@@ -1,0 +1,186 @@
+package io.mortise.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.LockName;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.SessionInfo;
+import io.mortise.admin.SurveyPage;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.SessionDriver;
+import io.mortise.testkit.server.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * What a survey asks of the server. {@code -Dmortise.held=100000} for so many locks; the times of
+ * the server are printed.
+ */
+class RedisSurveyTest {
+  private static final int LOCKS = Integer.getInteger("mortise.held", 10_000);
+  private static final Duration LONG = Duration.ofMinutes(10);
+
+  @Test
+  @Timeout(300)
+  void givenManyHeldLocks_thenASurveyTakesASmallPartOfTheCommandsOfALook() {
+    try (RedisServer server = RedisServers.any();
+        LockStore store = RedisStore.open(server.url() + "?timeout=20s");
+        ForeignClient admin = new ForeignClient(server.port())) {
+      hold(store);
+      admin.call("CONFIG", "RESETSTAT");
+      long began = System.nanoTime();
+      assertThat(inspected(store)).hasSize(LOCKS);
+      long looking = System.nanoTime() - began;
+      Commands looks = Commands.of(admin);
+      admin.call("CONFIG", "RESETSTAT");
+      began = System.nanoTime();
+      assertThat(surveyed(store, "")).hasSize(LOCKS);
+      long surveying = System.nanoTime() - began;
+      Commands survey = Commands.of(admin);
+      admin.call("CONFIG", "RESETSTAT");
+      assertThat(surveyed(store, "held/77")).hasSizeBetween(100, LOCKS / 50);
+      Commands prefix = Commands.of(admin);
+      System.out.printf(
+          "%d held: look %d commands, %.3f s of the server, %.2f s; survey %d commands, %.3f s of"
+              + " the server, %.2f s; survey of a prefix %.3f s of the server%n",
+          LOCKS,
+          looks.calls(),
+          looks.micros() / 1e6,
+          looking / 1e9,
+          survey.calls(),
+          survey.micros() / 1e6,
+          surveying / 1e9,
+          prefix.micros() / 1e6);
+      assertThat(survey.calls()).isLessThanOrEqualTo(looks.calls() / 10);
+      // A SCAN and an MGET for some hundreds of keys.
+      assertThat(survey.calls()).isLessThanOrEqualTo(2L * (LOCKS / 400 + 5));
+    }
+  }
+
+  @Test
+  void givenKeysOfOthersBelowThePrefix_thenTheyHideNothing() {
+    try (RedisServer server = RedisServers.any();
+        LockStore store = RedisStore.open(server.url());
+        ForeignClient admin = new ForeignClient(server.port())) {
+      SessionDriver a = SessionDriver.open(store, LONG, "a");
+      a.hold(LockName.of("mine"), Mode.EXCLUSIVE);
+      a.hold(LockName.of("wanted"), Mode.EXCLUSIVE);
+      a.queued(LockName.of("wanted"), Mode.EXCLUSIVE);
+      admin.call("SET", "m::l:text", "not ours");
+      admin.call("SET", "m::l:empty", "");
+      admin.call("SET", "m::l:x", "x");
+      admin.call("HSET", "m::l:hash", "a", "b");
+      admin.call("DEL", "m::q:wanted");
+      admin.call("SET", "m::q:wanted", "not a queue");
+      admin.call("SET", "m::s:text", "not ours");
+      admin.call("SET", "m::s:AAAAAAAAAAAA", "not ours either");
+      assertThat(surveyed(store, "")).containsExactlyInAnyOrder("mine", "wanted");
+      assertThat(BoundedWait.join(store.sessions(null, 1000)).sessions())
+          .extracting(SessionInfo::session)
+          .containsExactly(a.id().value());
+    }
+  }
+
+  @Test
+  void givenCursorOfAnotherStore_thenItIsRefused() {
+    try (RedisServer server = RedisServers.any();
+        LockStore store = RedisStore.open(server.url())) {
+      for (String cursor : List.of("a", "7", "1:0/0", "0:x", "-1:0/0", "99999:0/0", ":")) {
+        assertThat(store.survey(new LockQuery(null, "", cursor, 10, false)))
+            .as(cursor)
+            .failsWithin(BoundedWait.ANSWER)
+            .withThrowableOfType(ExecutionException.class)
+            .withCauseInstanceOf(IllegalArgumentException.class);
+        assertThat(store.sessions(cursor, 10))
+            .as(cursor)
+            .failsWithin(BoundedWait.ANSWER)
+            .withThrowableOfType(ExecutionException.class)
+            .withCauseInstanceOf(IllegalArgumentException.class);
+      }
+    }
+  }
+
+  /** Calls and time of what looks send, by the server's own count, without TIME. */
+  private record Commands(long calls, long micros) {
+    private static final Pattern LINE =
+        Pattern.compile("cmdstat_(scan|mget|evalsha|zcard):calls=(\\d+),usec=(\\d+),");
+
+    static Commands of(ForeignClient admin) {
+      long calls = 0;
+      long micros = 0;
+      Matcher line = LINE.matcher(String.valueOf(admin.call("INFO", "commandstats")));
+      while (line.find()) {
+        calls += Long.parseLong(line.group(2));
+        micros += Long.parseLong(line.group(3));
+      }
+      return new Commands(calls, micros);
+    }
+  }
+
+  private static void hold(LockStore store) {
+    SimulatedProcess party = new SimulatedProcess(store, LONG);
+    List<CompletableFuture<Reply>> replies = new ArrayList<>();
+    for (int i = 0; i < LOCKS; i++) {
+      replies.add(
+          party.send(SimulatedProcess.acquiring(LockName.of("held/" + i), party.attempt(), false)));
+      if (replies.size() == 1000) {
+        joined(replies);
+      }
+    }
+    joined(replies);
+  }
+
+  private static void joined(List<CompletableFuture<Reply>> replies) {
+    replies.forEach(
+        reply -> assertThat(SimulatedProcess.join(reply)).isInstanceOf(Reply.Granted.class));
+    replies.clear();
+  }
+
+  private static Set<String> surveyed(LockStore store, String prefix) {
+    return all(
+        cursor -> {
+          SurveyPage page =
+              BoundedWait.join(store.survey(new LockQuery(null, prefix, cursor, 1000, false)));
+          return new Names(page.locks().stream().map(LockSummary::name).toList(), page.next());
+        });
+  }
+
+  private static Set<String> inspected(LockStore store) {
+    return all(
+        cursor -> {
+          LockViewPage page =
+              BoundedWait.join(store.inspect(new LockQuery(null, "", cursor, 200, false)));
+          return new Names(
+              page.locks().stream().map(view -> view.name().value()).toList(), page.next());
+        });
+  }
+
+  private record Names(List<String> names, @Nullable String next) {}
+
+  private static Set<String> all(Function<@Nullable String, Names> pages) {
+    Set<String> found = new HashSet<>();
+    String cursor = null;
+    do {
+      Names page = pages.apply(cursor);
+      found.addAll(page.names());
+      cursor = page.next();
+    } while (cursor != null);
+    return found;
+  }
+}
