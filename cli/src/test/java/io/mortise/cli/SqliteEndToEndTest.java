@@ -1,6 +1,9 @@
 package io.mortise.cli;
 
+import org.junit.jupiter.api.Tag;
+
 /** On the embedded store, which is the default. */
+@Tag("extended")
 class SqliteEndToEndTest extends EndToEnd {
   @Override
   String url() {

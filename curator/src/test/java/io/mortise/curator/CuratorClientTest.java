@@ -2,8 +2,10 @@ package io.mortise.curator;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
+import org.junit.jupiter.api.Tag;
 
 @ContractFor("zk+curator")
+@Tag("extended")
 class CuratorClientTest extends LockClientContract {
   CuratorClientTest() {
     super(new CuratorUnderTest(Recipe.READ_WRITE));

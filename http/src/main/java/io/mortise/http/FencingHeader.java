@@ -77,11 +77,11 @@ public final class FencingHeader {
    * was granted twice.
    *
    * @param lock which lock the token must be of: the header does not tell
-   * @throws InvalidFencingHeaderException if it is not a positive number of 64 bits
-   * @throws IllegalArgumentException if the name is no lock name
+   * @throws InvalidFencingHeaderException if it is not a positive number of 64 bits, or the name is
+   *     no lock name
    */
   public static FencingToken parseDigits(String value, String lock) {
-    return new FencingToken(lock, number(value, value), UNKNOWN_HOLDER);
+    return token(lock, number(value, value), UNKNOWN_HOLDER);
   }
 
   /**

@@ -107,6 +107,8 @@ class FencingHeaderTest {
           .as(text)
           .isInstanceOf(InvalidFencingHeaderException.class);
     }
+    assertThatThrownBy(() -> FencingHeader.parseDigits("917", ""))
+        .isInstanceOf(InvalidFencingHeaderException.class);
   }
 
   @Test

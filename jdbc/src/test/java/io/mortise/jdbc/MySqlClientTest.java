@@ -2,8 +2,10 @@ package io.mortise.jdbc;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
+import org.junit.jupiter.api.Tag;
 
 @ContractFor("jdbc:mysql")
+@Tag("extended")
 class MySqlClientTest extends LockClientContract {
   MySqlClientTest() {
     super(new MySqlUnderTest(MySqlServers.MYSQL));

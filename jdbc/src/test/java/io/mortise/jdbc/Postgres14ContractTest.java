@@ -2,8 +2,10 @@ package io.mortise.jdbc;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.store.LockStoreContract;
+import org.junit.jupiter.api.Tag;
 
 @ContractFor("jdbc:postgresql")
+@Tag("extended")
 class Postgres14ContractTest extends LockStoreContract {
   Postgres14ContractTest() {
     super(new PostgresUnderTest(PostgresServers.V14));

@@ -5,19 +5,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.LockName;
 import io.mortise.admin.LockSummary;
 import io.mortise.admin.SessionInfo;
+import io.mortise.admin.SessionPage;
 import io.mortise.admin.SurveyPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
+import io.mortise.spi.partition.PartitionedStore;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
+import io.mortise.testkit.server.RedisCluster;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -116,6 +121,68 @@ class RedisSurveyTest {
     }
   }
 
+  @Test
+  @Timeout(240)
+  void givenCluster_thenEachNodeIsScannedOnce_andAllBucketsAreShown() {
+    try (RedisCluster cluster =
+            RedisCluster.start(RedisServers.REDIS_7.binary(), 3, false, Duration.ofSeconds(10));
+        PartitionedStore store =
+            (PartitionedStore) RedisStore.open(cluster.url() + "?buckets=16&timeout=20s")) {
+      Map<Integer, SessionDriver> sessions = new HashMap<>();
+      Set<String> names = new HashSet<>(Set.of("}:l:x", "{b00}:l:x", "x{b01}:l:held/1", "x*"));
+      for (int i = 0; i < 300; i++) {
+        names.add("held/" + i);
+      }
+      for (String name : names) {
+        int part = store.partitionOf(LockName.of(name));
+        sessions
+            .computeIfAbsent(
+                part, number -> SessionDriver.open(store.partition(number), LONG, "client"))
+            .hold(LockName.of(name), Mode.EXCLUSIVE);
+      }
+      LockName waited = LockName.of("held/7");
+      sessions.get(store.partitionOf(waited)).queued(waited, Mode.EXCLUSIVE);
+
+      long before = scans(cluster);
+      assertThat(surveyed(store, "")).isEqualTo(names);
+      assertThat(scans(cluster) - before).isBetween(3L, 9L);
+      for (int limit : List.of(3, 40)) {
+        assertThat(surveyed(store, "", limit)).isEqualTo(names);
+      }
+      assertThat(surveyed(store, "}:l:")).containsExactly("}:l:x");
+      assertThat(surveyed(store, "held/7")).hasSize(11);
+      assertThat(surveyed(store, "held")).hasSize(300);
+      assertThat(surveyed(store, "x")).containsExactlyInAnyOrder("x{b01}:l:held/1", "x*");
+      assertThat(BoundedWait.join(store.survey(LockQuery.beginningWith("held/7"))).locks())
+          .filteredOn(line -> line.waiters() == 1)
+          .extracting(LockSummary::name)
+          .containsExactly("held/7");
+      assertThat(inspected(store)).isEqualTo(names);
+      assertThat(
+              all(
+                  cursor -> {
+                    SessionPage page = BoundedWait.join(store.sessions(cursor, 5));
+                    return new Names(
+                        page.sessions().stream().map(SessionInfo::session).toList(), page.next());
+                  }))
+          .containsExactlyInAnyOrderElementsOf(
+              sessions.values().stream().map(session -> session.id().value()).toList());
+    }
+  }
+
+  private static long scans(RedisCluster cluster) {
+    long scans = 0;
+    for (RedisServer node : cluster.nodes()) {
+      try (ForeignClient admin = new ForeignClient(node.port())) {
+        Matcher line =
+            Pattern.compile("cmdstat_scan:calls=(\\d+)")
+                .matcher(String.valueOf(admin.call("INFO", "commandstats")));
+        scans += line.find() ? Long.parseLong(line.group(1)) : 0;
+      }
+    }
+    return scans;
+  }
+
   /** Calls and time of what looks send, by the server's own count, without TIME. */
   private record Commands(long calls, long micros) {
     private static final Pattern LINE =
@@ -153,10 +220,14 @@ class RedisSurveyTest {
   }
 
   private static Set<String> surveyed(LockStore store, String prefix) {
+    return surveyed(store, prefix, 1000);
+  }
+
+  private static Set<String> surveyed(LockStore store, String prefix, int limit) {
     return all(
         cursor -> {
           SurveyPage page =
-              BoundedWait.join(store.survey(new LockQuery(null, prefix, cursor, 1000, false)));
+              BoundedWait.join(store.survey(new LockQuery(null, prefix, cursor, limit, false)));
           return new Names(page.locks().stream().map(LockSummary::name).toList(), page.next());
         });
   }

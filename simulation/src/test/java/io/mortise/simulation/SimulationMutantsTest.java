@@ -7,6 +7,7 @@ import io.mortise.testkit.history.Violation;
 import java.util.List;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * there. Each rule of the table, the engine and the transport is taken away or bent, one at a time,
  * and must be missed within a bounded number of worlds, by the property that stands for it.
  */
+@Tag("extended")
 class SimulationMutantsTest {
   private static final int SEEDS = 30_000;
 

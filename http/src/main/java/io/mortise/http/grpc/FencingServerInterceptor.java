@@ -85,19 +85,16 @@ public final class FencingServerInterceptor implements ServerInterceptor {
               call, "The call has no fencing token. Send that of your lease as fencing-token.")
           : Contexts.interceptCall(Context.current().withValue(CURRENT, null), call, headers, next);
     }
-    ServerCall<Q, A> answering = new Answering<>(call, token);
+    Answering<Q, A> answering = new Answering<>(call, token);
     Context context = Context.current().withValue(CURRENT, token);
     ServerCall.Listener<Q> listener;
     try {
       listener = Contexts.interceptCall(context, answering, headers, next);
     } catch (RuntimeException e) {
-      if (refusalOf(token, e) == null) {
-        throw e;
-      }
-      answering.close(Status.UNKNOWN.withCause(e), new Metadata());
+      answering.closeFor(e);
       return new ServerCall.Listener<>() {};
     }
-    return new Guarded<>(listener, answering, token);
+    return new Guarded<>(listener, answering);
   }
 
   private static @Nullable FencingToken read(Metadata headers) {
@@ -133,13 +130,25 @@ public final class FencingServerInterceptor implements ServerInterceptor {
       extends ForwardingServerCall.SimpleForwardingServerCall<Q, A> {
     private final FencingToken token;
 
+    /** A service may close a call on any thread. */
+    private volatile boolean closed;
+
     Answering(ServerCall<Q, A> call, FencingToken token) {
       super(call);
       this.token = token;
     }
 
+    /** Ends the call if this is a refusal of its token, and the service has not ended it itself. */
+    void closeFor(RuntimeException failure) {
+      if (closed || refusalOf(token, failure) == null) {
+        throw failure;
+      }
+      close(Status.UNKNOWN.withCause(failure), new Metadata());
+    }
+
     @Override
     public void close(Status status, Metadata trailers) {
+      closed = true;
       StaleTokenException stale = refusalOf(token, status.getCause());
       if (stale == null) {
         super.close(status, trailers);
@@ -157,14 +166,12 @@ public final class FencingServerInterceptor implements ServerInterceptor {
   /** Ends the call if a service throws a refusal, which gRPC would answer with UNKNOWN. */
   private static final class Guarded<Q>
       extends ForwardingServerCallListener.SimpleForwardingServerCallListener<Q> {
-    private final ServerCall<Q, ?> call;
-    private final FencingToken token;
+    private final Answering<Q, ?> call;
     private boolean ended;
 
-    Guarded(ServerCall.Listener<Q> listener, ServerCall<Q, ?> call, FencingToken token) {
+    Guarded(ServerCall.Listener<Q> listener, Answering<Q, ?> call) {
       super(listener);
       this.call = call;
-      this.token = token;
     }
 
     @Override
@@ -190,11 +197,8 @@ public final class FencingServerInterceptor implements ServerInterceptor {
       try {
         step.run();
       } catch (RuntimeException e) {
-        if (refusalOf(token, e) == null) {
-          throw e;
-        }
+        call.closeFor(e);
         ended = true;
-        call.close(Status.UNKNOWN.withCause(e), new Metadata());
       }
     }
   }

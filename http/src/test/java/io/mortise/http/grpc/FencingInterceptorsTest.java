@@ -10,6 +10,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
+import io.grpc.ServerCall;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
@@ -22,6 +23,7 @@ import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import io.mortise.FencingToken;
 import io.mortise.LeaseLostException;
+import io.mortise.StaleTokenException;
 import io.mortise.event.LeaseEnd;
 import io.mortise.http.FencingHeader;
 import io.mortise.http.GuardedCell;
@@ -109,9 +111,11 @@ class FencingInterceptorsTest {
     try {
       token.ifPresent(cell::write);
     } catch (RuntimeException e) {
-      if (how.equals("onError")) {
+      if (how.startsWith("onError")) {
         answer.onError(e);
-        return;
+        if (how.equals("onError")) {
+          return;
+        }
       }
       throw how.equals("wrapped") ? new IllegalStateException("of a framework", e) : e;
     }
@@ -155,7 +159,7 @@ class FencingInterceptorsTest {
   void givenTokens_whenShownInOrder_thenTheyPass_andAStaleOneFailsThePrecondition() {
     assertThat(call(channel, FIRST, "")).isEqualTo("invoice/42");
     assertThat(call(channel, SECOND, "")).isEqualTo("invoice/42");
-    for (String how : new String[] {"thrown", "wrapped", "onError"}) {
+    for (String how : new String[] {"thrown", "wrapped", "onError", "onError and thrown"}) {
       refused(channel, FIRST, how, Status.Code.FAILED_PRECONDITION);
       refused(optionalChannel, FIRST, how, Status.Code.FAILED_PRECONDITION);
     }
@@ -204,5 +208,61 @@ class FencingInterceptorsTest {
             () -> ClientCalls.blockingUnaryCall(intercepted, WRITE, CallOptions.DEFAULT, ""))
         .isInstanceOf(LeaseLostException.class);
     assertThat(cell.writes()).isZero();
+  }
+
+  @Test
+  void givenServiceThatHasEndedItsCall_whenItThrowsTheRefusalToo_thenTheCallIsEndedOnce() {
+    CountingCall call = new CountingCall();
+    Metadata headers = new Metadata();
+    headers.put(FencingServerInterceptor.TOKEN_KEY, FencingHeader.format(FIRST));
+    ServerCall.Listener<String> listener =
+        FencingServerInterceptor.required()
+            .interceptCall(call, headers, (answering, metadata) -> new EndsAndThrows(answering));
+    assertThatThrownBy(listener::onHalfClose).isInstanceOf(StaleTokenException.class);
+    assertThat(call.ends).isEqualTo(1);
+  }
+
+  /** A service that tells of a refusal in both ways. */
+  private static final class EndsAndThrows extends ServerCall.Listener<String> {
+    private final ServerCall<String, String> call;
+
+    EndsAndThrows(ServerCall<String, String> call) {
+      this.call = call;
+    }
+
+    @Override
+    public void onHalfClose() {
+      StaleTokenException refusal = new StaleTokenException("cell", FIRST);
+      call.close(Status.UNKNOWN.withCause(refusal), new Metadata());
+      throw refusal;
+    }
+  }
+
+  private static final class CountingCall extends ServerCall<String, String> {
+    private int ends;
+
+    @Override
+    public void request(int messages) {}
+
+    @Override
+    public void sendHeaders(Metadata headers) {}
+
+    @Override
+    public void sendMessage(String message) {}
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+      ends++;
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return false;
+    }
+
+    @Override
+    public MethodDescriptor<String, String> getMethodDescriptor() {
+      return WRITE;
+    }
   }
 }

@@ -10,11 +10,20 @@ import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
+import io.mortise.admin.LockAdmin;
+import io.mortise.admin.LockState;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.SessionPage;
+import io.mortise.admin.SurveyPage;
 import io.mortise.event.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.testkit.RecordingConsumer;
 import io.mortise.testkit.StoreUnderTest;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Future;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +31,51 @@ import org.junit.jupiter.api.Test;
 class OperatorSuite extends ClientSuite {
   OperatorSuite(StoreUnderTest under) {
     super(under);
+  }
+
+  @Test
+  void givenLease_thenASurveyShowsIt_andTheSessionsShowItsProcess() throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+    LockAdmin admin = b.client().admin();
+    LockSummary line =
+        allPages(cursor -> admin.survey(LOCK, cursor, 10), SurveyPage::locks, SurveyPage::next)
+            .stream()
+            .filter(lock -> lock.name().equals(LOCK))
+            .findFirst()
+            .orElseThrow();
+    assertThat(line.state()).isEqualTo(LockState.HELD);
+    assertThat(line.attempt()).isEqualTo(holders(LOCK).get(0).attempt().encoded());
+    if (under.listsSessions()) {
+      assertThat(
+              allPages(
+                  cursor -> admin.sessions(cursor, 10), SessionPage::sessions, SessionPage::next))
+          .anySatisfy(
+              session -> {
+                assertThat(line.attempt()).startsWith(session.session());
+                assertThat(session.left()).isPositive();
+              });
+    } else {
+      assertThatThrownBy(() -> admin.sessions(null, 10))
+          .isInstanceOf(UnsupportedByStoreException.class);
+    }
+    lease.close();
+    assertNothingLeft(LOCK);
+  }
+
+  private static <P, T> List<T> allPages(
+      Function<@Nullable String, P> ask,
+      Function<P, List<T>> items,
+      Function<P, @Nullable String> next) {
+    List<T> all = new ArrayList<>();
+    String cursor = null;
+    do {
+      P page = ask.apply(cursor);
+      all.addAll(items.apply(page));
+      cursor = next.apply(page);
+    } while (cursor != null);
+    return all;
   }
 
   @Test
