@@ -67,7 +67,7 @@ class ConsoleCommandTest extends CommandHarness {
 
   @Test
   void givenLockThatIsHeld_thenTheConsoleShowsIt_andTheStoreStaysAsItIs() throws Exception {
-    String url = "jdbc:sqlite:" + folder.resolve("locks.db") + "?durability=process";
+    String url = "jdbc:sqlite:" + folder.resolve("locks.db");
     variables.put("MORTISE_STORE", url);
     try (LockClient locks = LockClient.connect(url);
         Lease lease = locks.lock("settlement/today").acquire()) {
@@ -89,7 +89,7 @@ class ConsoleCommandTest extends CommandHarness {
   @Test
   void givenOptions_thenTheyAreKept() throws Exception {
     Path token = Files.writeString(folder.resolve("token"), "0123456789abcdefghij\n");
-    String url = "jdbc:sqlite:" + folder.resolve("locks.db") + "?durability=process";
+    String url = "jdbc:sqlite:" + folder.resolve("locks.db");
     variables.put("MORTISE_STORE", url);
     try (LockClient locks = LockClient.connect(url);
         Lease lease = locks.lock("a").acquire();

@@ -89,10 +89,11 @@ final class RawHttp {
   /** What a stream says until a text is in it. */
   static String readUntil(InputStream in, String text) throws IOException {
     ByteArrayOutputStream read = new ByteArrayOutputStream();
+    long deadline = System.nanoTime() + 60_000_000_000L;
     while (!read.toString(StandardCharsets.UTF_8).contains(text)) {
       int next = in.read();
-      if (next < 0) {
-        throw new IOException("The stream has ended: " + read.toString(StandardCharsets.UTF_8));
+      if (next < 0 || System.nanoTime() > deadline) {
+        throw new IOException("Not in the stream: " + read.toString(StandardCharsets.UTF_8));
       }
       read.write(next);
     }

@@ -63,7 +63,7 @@ final class LockList {
           lock,
           finder.condition(lock),
           troubles,
-          troubles.isEmpty() ? Trouble.NONE : troubles.iterator().next().ordinal(),
+          troubles.isEmpty() ? Trouble.NO_RANK : troubles.iterator().next().rank(),
           waited != null ? waited.toNanos() : lock.isWaited() ? 1 : 0);
     }
   }

@@ -13,14 +13,25 @@ import java.util.Set;
 
 /** What may be wrong with a lock, the worst first. */
 enum Trouble {
-  CYCLE,
-  GONE,
-  LONG,
-  WAITED,
-  SHUT;
+  CYCLE(0),
+  GONE(1),
+  LONG(2),
+  WAITED(3),
+  SHUT(4);
 
-  /** The rank of a lock without any. */
-  static final int NONE = values().length;
+  /** Of a lock without any. */
+  static final int NO_RANK = 5;
+
+  private final int rank;
+
+  Trouble(int rank) {
+    this.rank = rank;
+  }
+
+  /** Its place among them. */
+  int rank() {
+    return rank;
+  }
 
   @Override
   public String toString() {
