@@ -1,5 +1,7 @@
 package io.mortise.internal.session;
 
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionNotification;
 import java.time.Duration;
 import java.util.List;
 
@@ -12,4 +14,13 @@ import java.util.List;
  * @param ttl how long the session lives by it
  * @param seen the notifications that it confirms
  */
-record InFlightRenewal(long at, long suspended, long beat, Duration ttl, List<Long> seen) {}
+record InFlightRenewal(long at, long suspended, long beat, Duration ttl, List<Long> seen) {
+  /** What has gone is told first: as long as that goes on, no lease may get more time. */
+  static boolean moreHasGone(Renewal.Renewed answer) {
+    List<Renewal.NumberedNotification> notifications = answer.notifications();
+    return answer.more()
+        && !notifications.isEmpty()
+        && notifications.get(notifications.size() - 1).notification()
+            instanceof SessionNotification.HoldEnded;
+  }
+}

@@ -332,7 +332,7 @@ public final class SessionRenewer {
       boolean overtaken = session.hasShortTtl && sent.beat() < session.pendingBeat;
       if (until - now > 0
           && !overtaken
-          && !(moreHasGone(answer) && env.rules().appliesEndedHoldsFirst())) {
+          && !(InFlightRenewal.moreHasGone(answer) && env.rules().appliesEndedHoldsFirst())) {
         session.extendTo(until);
         opened = session.phase == LiveSessionPhase.OPENING;
         session.phase = LiveSessionPhase.OPEN;
@@ -379,15 +379,6 @@ public final class SessionRenewer {
     } finally {
       guard.unlock();
     }
-  }
-
-  /** What has gone is told first: as long as that goes on, no lease may get more time. */
-  private static boolean moreHasGone(Renewal.Renewed answer) {
-    List<Renewal.NumberedNotification> notifications = answer.notifications();
-    return answer.more()
-        && !notifications.isEmpty()
-        && notifications.get(notifications.size() - 1).notification()
-            instanceof SessionNotification.HoldEnded;
   }
 
   private void watchDeadline(LiveSession session) {
