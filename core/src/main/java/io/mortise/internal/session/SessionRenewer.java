@@ -37,9 +37,8 @@ import org.slf4j.LoggerFactory;
  * so that a straggler never cuts a longer one short.
  *
  * <p><b>A lost session</b> is never used again. Its leases are lost, its waits begin anew under the
- * next session, which is opened when somebody needs one.
- *
- * <p>Guarded by one lock, under which nothing of the engine is called.
+ * next session, which is opened when somebody needs one. All is guarded by one lock, under which
+ * nothing of the engine is called.
  */
 public final class SessionRenewer {
   private static final Logger log = LoggerFactory.getLogger(SessionRenewer.class);
