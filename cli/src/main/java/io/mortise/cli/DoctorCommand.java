@@ -1,6 +1,7 @@
 package io.mortise.cli;
 
 import io.mortise.cli.output.Pager;
+import io.mortise.cli.view.StoreDiagnostics;
 import io.mortise.console.view.DoctorReport;
 import io.mortise.console.view.GuaranteeFormatter;
 import io.mortise.console.view.JsonWriter;

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.jr.ob.JSON;
+import io.mortise.cli.view.StoreDiagnostics;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.RedisServer;
 import java.io.ByteArrayOutputStream;

@@ -1,5 +1,6 @@
 /**
- * Which locks are shown, and in which order. Start at {@link io.mortise.cli.view.LockSelection}.
+ * Which locks are shown, in which order, and what a store tells of itself. Start at {@link
+ * io.mortise.cli.view.LockSelection}.
  */
 @NullMarked
 package io.mortise.cli.view;

@@ -23,7 +23,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
   private final Observer observer;
   private final Ticker ticker;
   private final Set<String> allowed;
-  private final StoreHealth health;
+  private final ExaminedStore health;
   private final Evictor evictor;
 
   /**
@@ -41,7 +41,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
     this.observer = observer;
     this.ticker = ticker;
     this.allowed = Set.copyOf(allowed);
-    this.health = new StoreHealth(examine, admin.store().display(), ticker, clock);
+    this.health = new ExaminedStore(examine, admin.store().display(), ticker, clock);
     this.evictor = new Evictor(admin, observer, allowed);
   }
 

@@ -90,8 +90,6 @@ public final class Observer {
     this.retryAt = ticker.nanos();
   }
 
-  // ------------------------------------------------------------------ what others ask for
-
   /** When it began. */
   public Instant started() {
     return started;
@@ -231,8 +229,6 @@ public final class Observer {
   public void tell(ObservedEvent event) {
     seen.tell(event);
   }
-
-  // ------------------------------------------------------------------ what its thread does
 
   /** Looks until {@link #close}. */
   public void run() {

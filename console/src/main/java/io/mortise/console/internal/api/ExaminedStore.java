@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What the store's settings are, and what locks on it guarantee. */
-final class StoreHealth {
+final class ExaminedStore {
   /** Nobody has the server examined again and again by pressing a key. */
   private static final long LEAST_AGE = Duration.ofSeconds(5).toNanos();
 
@@ -33,7 +33,7 @@ final class StoreHealth {
 
   private record Examined(StoreReport report, Instant at, long nanos) {}
 
-  StoreHealth(
+  ExaminedStore(
       @Nullable Supplier<StoreReport> examine, String display, Ticker ticker, InstantSource clock) {
     this.examine = examine;
     this.display = display;

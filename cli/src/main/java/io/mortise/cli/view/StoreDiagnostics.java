@@ -1,9 +1,8 @@
-package io.mortise.cli;
+package io.mortise.cli.view;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
-import io.mortise.cli.view.LockSelection;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
@@ -31,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * Looks at a store: what it tells about its own settings, and what can be measured from here. Makes
  * a session and takes one lock, and gives both back.
  */
-final class StoreDiagnostics {
+public final class StoreDiagnostics {
   private static final Duration TTL = Duration.ofSeconds(15);
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -50,7 +49,8 @@ final class StoreDiagnostics {
   private final SecureRandom random = new SecureRandom();
   private long beat;
 
-  StoreDiagnostics(LockStore store) {
+  /** Of a store that stays the caller's. */
+  public StoreDiagnostics(LockStore store) {
     this.store = store;
   }
 
@@ -58,7 +58,7 @@ final class StoreDiagnostics {
   private record StoreClockSample(long storeMicros, long nanos, Instant wall, long tookNanos) {}
 
   /** What the store tells, and behind it what was measured. Blocks for two seconds. */
-  StoreReport run() {
+  public StoreReport run() {
     StoreReport told = await(store.examine());
     StoreReport.Builder report = StoreReport.about(told.mode());
     told.findings().forEach(report::add);
@@ -156,7 +156,7 @@ final class StoreDiagnostics {
   }
 
   /** As durations are written, with hundredths of a millisecond if it is short. */
-  static String time(Duration time) {
+  public static String time(Duration time) {
     return time.compareTo(SHORT) < 0
         ? String.format(Locale.ROOT, "%.2fms", time.toNanos() / 1e6)
         : DurationText.format(time);
