@@ -48,20 +48,16 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A store kept in a database: two executors, one for requests and one for renewals and judgements,
  * each with its connection, and a poller for notifications.
  */
 final class JdbcLockStore implements LockStore {
-  private static final Logger log = LoggerFactory.getLogger(JdbcLockStore.class);
 
   /** Sessions and locks that one sweep removes, whatever it might. */
   private static final int MOST_SWEPT = 256;
@@ -85,11 +81,9 @@ final class JdbcLockStore implements LockStore {
   private final @Nullable FileNotifier fileNotifier;
   private final Map<SessionId, JdbcSession> sessions = new ConcurrentHashMap<>();
   private final RecentNames names = new RecentNames();
+  private final JdbcFacts facts;
   private volatile @Nullable NotificationListener notificationListener;
   private volatile String sweptTo = "";
-
-  /** Whether it was told that facts cannot be swept. */
-  private final AtomicBoolean factsTold = new AtomicBoolean();
 
   /** Whether sessions end by their beats, and the database's clock decides on none. */
   private volatile boolean strict;
@@ -111,6 +105,7 @@ final class JdbcLockStore implements LockStore {
     String name = "mortise-" + profile.display();
     this.requests = new ConnectionExecutor(name, database, ticker, transactionLock, this::tell);
     this.renewals = new ConnectionExecutor(name + "-renewals", database, ticker, other, this::tell);
+    this.facts = new JdbcFacts(requests, profile.display());
     NotificationPoller.NotificationReader reader =
         oneWriter ? new NotificationPoller.DedicatedReader(database) : this::readNotifications;
     this.poller =
@@ -275,20 +270,13 @@ final class JdbcLockStore implements LockStore {
 
   @Override
   public CompletionStage<Fact> readFact(LockName name) {
-    return submit(
-        requests,
-        StoreTask.ValueTask.single(
-            storeConnection -> storeConnection.facts.read(name.value(), storeConnection.now())));
+    return facts.read(name);
   }
 
   @Override
   public CompletionStage<Long> replaceFact(
       LockName name, long version, String content, Duration keep) {
-    return call(
-        requests,
-        storeConnection ->
-            storeConnection.facts.replace(
-                name.value(), version, content, LockRecord.micros(keep), storeConnection.now()));
+    return facts.replace(name, version, content, keep);
   }
 
   @Override
@@ -310,24 +298,7 @@ final class JdbcLockStore implements LockStore {
                                 storeConnection -> leftBehind(storeConnection, bounded - ended)))
                         .thenCompose(this::sweepOneByOne)
                         .thenCombine(
-                            sweepFacts(bounded), (removed, facts) -> ended + removed + facts));
-  }
-
-  /** Tables of an earlier release may lack that of facts, and locks do without it. */
-  private CompletionStage<Integer> sweepFacts(int budget) {
-    return call(
-            requests, storeConnection -> storeConnection.facts.sweep(budget, storeConnection.now()))
-        .exceptionally(
-            failure -> {
-              if (factsTold.compareAndSet(false, true)) {
-                log.warn(
-                    "What once, latches and barriers left in store {} cannot be removed. If the"
-                        + " table 'fact' is missing, make it from schema.sql of the jdbc module.",
-                    profile.display(),
-                    failure);
-              }
-              return 0;
-            });
+                            facts.sweep(bounded), (removed, swept) -> ended + removed + swept));
   }
 
   /** Each in a step of its own, so that it keeps nobody else waiting. */
