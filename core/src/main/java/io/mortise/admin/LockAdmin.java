@@ -1,5 +1,6 @@
 package io.mortise.admin;
 
+import io.mortise.annotation.Beta;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +62,7 @@ public interface LockAdmin {
    * @param limit the most locks of the page
    * @throws IllegalArgumentException as {@link #list}
    */
+  @Beta
   SurveyPage survey(String prefix, @Nullable String cursor, int limit);
 
   /**
@@ -74,6 +76,7 @@ public interface LockAdmin {
    *     cursor is not one that this store can read
    * @throws io.mortise.UnsupportedByStoreException if the store cannot list sessions, or keeps none
    */
+  @Beta
   SessionPage sessions(@Nullable String cursor, int limit);
 
   /**

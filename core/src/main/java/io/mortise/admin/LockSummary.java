@@ -1,5 +1,6 @@
 package io.mortise.admin;
 
+import io.mortise.annotation.Beta;
 import java.time.Duration;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -13,23 +14,28 @@ import org.jspecify.annotations.Nullable;
  *     locks
  * @param holders how many hold it; {@link #SOME} if that was not counted
  * @param waiters how many wait for it; {@link #SOME} if that was not counted
- * @param attempt of the first holder, see {@link LockParticipant#attempt()}; null if there is none,
- *     or the store does not tell it of a lock that several may hold
- * @param label of the first holder; empty if there is none, or the store does not tell it
- * @param since how long the first holder has held, by the store's time; zero if there is none, or
- *     the store does not tell it
+ * @param firstAttempt of the first holder, see {@link LockParticipant#attempt()}; null if there is
+ *     none, or the store does not tell it of a lock that several may hold
+ * @param firstLabel of the first holder; empty if there is none, or the store does not tell it
+ * @param firstSince how long the first holder has held, by the store's time; zero if there is none,
+ *     or the store does not tell it
  * @param shutFor how long nobody can be granted the lock; zero if it is not shut, or held
  */
+@Beta
 public record LockSummary(
     String name,
     OptionalInt permits,
     LockState state,
     int holders,
     int waiters,
-    @Nullable String attempt,
-    String label,
-    Duration since,
+    @Nullable String firstAttempt,
+    String firstLabel,
+    Duration firstSince,
     Duration shutFor) {
-  /** A number of holders or waiters that is at least one and was not counted. */
+  /**
+   * A number of holders or waiters that is at least one and was not counted. It is a number, so
+   * that the lines of a survey of many locks stay small, and never what a line has if there is
+   * nobody.
+   */
   public static final int SOME = -1;
 }

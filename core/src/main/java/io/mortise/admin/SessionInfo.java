@@ -1,6 +1,7 @@
 package io.mortise.admin;
 
 import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.annotation.Beta;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -14,5 +15,6 @@ import org.jspecify.annotations.Nullable;
  * @param ttl how long it lives after each renewal; zero if the store does not keep it
  * @param left how long it lives without a further renewal; zero if it is over
  */
+@Beta
 public record SessionInfo(
     String session, @Nullable ClientInfo client, Duration ttl, Duration left) {}

@@ -1,5 +1,6 @@
 package io.mortise.admin;
 
+import io.mortise.annotation.Beta;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param next where the next page begins; null if this was the last
  */
+@Beta
 public record SessionPage(List<SessionInfo> sessions, @Nullable String next) {
   /** Copies the list. */
   public SessionPage {

@@ -3,6 +3,7 @@ package io.mortise.spi;
 import io.mortise.LockName;
 import io.mortise.admin.LockState;
 import io.mortise.admin.LockSummary;
+import io.mortise.annotation.Beta;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
@@ -32,6 +33,7 @@ public record LockView(
   }
 
   /** The line of a survey that says the same. */
+  @Beta
   public LockSummary summary() {
     Participant first = holders.isEmpty() ? null : holders.get(0);
     LockState state = LockState.of(holders.size(), waiters.size(), closedFor);

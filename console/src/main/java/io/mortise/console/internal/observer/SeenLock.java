@@ -60,9 +60,9 @@ public record SeenLock(
         info,
         line.holders(),
         line.waiters(),
-        line.attempt(),
-        line.label(),
-        line.since(),
+        line.firstAttempt(),
+        line.firstLabel(),
+        line.firstSince(),
         false,
         at,
         nanos);

@@ -46,14 +46,14 @@ class OperatorSuite extends ClientSuite {
             .findFirst()
             .orElseThrow();
     assertThat(line.state()).isEqualTo(LockState.HELD);
-    assertThat(line.attempt()).isEqualTo(holders(LOCK).get(0).attempt().encoded());
+    assertThat(line.firstAttempt()).isEqualTo(holders(LOCK).get(0).attempt().encoded());
     if (under.listsSessions()) {
       assertThat(
               allPages(
                   cursor -> admin.sessions(cursor, 10), SessionPage::sessions, SessionPage::next))
           .anySatisfy(
               session -> {
-                assertThat(line.attempt()).startsWith(session.session());
+                assertThat(line.firstAttempt()).startsWith(session.session());
                 assertThat(session.left()).isPositive();
               });
     } else {

@@ -52,8 +52,8 @@ class SurveySuite extends StoreSuite {
     assertThat(line.permits()).isEmpty();
     assertThat(line.holders()).isEqualTo(1);
     assertThat(line.waiters()).isZero();
-    assertThat(line.attempt()).isEqualTo(attempt.encoded());
-    assertThat(line.label()).isEqualTo(labelShown("nightly — é"));
+    assertThat(line.firstAttempt()).isEqualTo(attempt.encoded());
+    assertThat(line.firstLabel()).isEqualTo(labelShown("nightly — é"));
     assertThat(line.shutFor()).isZero();
     assertAgrees();
   }
@@ -67,7 +67,7 @@ class SurveySuite extends StoreSuite {
   void givenAnonymousHolderWithoutTerms_thenTheSurveyAgrees() {
     session("a").hold(LOCK, EX);
     under.pass(Duration.ofMillis(20));
-    assertThat(only(LOCK).since()).isLessThan(APART);
+    assertThat(only(LOCK).firstSince()).isLessThan(APART);
     assertAgrees();
   }
 
@@ -120,7 +120,7 @@ class SurveySuite extends StoreSuite {
     LockSummary line = only(LOCK);
     assertThat(line.state()).isEqualTo(LockState.SHUT);
     assertThat(line.holders()).isZero();
-    assertThat(line.attempt()).isNull();
+    assertThat(line.firstAttempt()).isNull();
     assertThat(line.shutFor()).isBetween(Duration.ofMinutes(4), LONG);
     assertAgrees();
     if (can(Capability.QUEUE)) {
@@ -146,7 +146,7 @@ class SurveySuite extends StoreSuite {
     die(a);
     for (int i = 0; i < 2; i++) {
       assertThat(only(LOCK).state()).isEqualTo(LockState.HELD);
-      assertThat(only(LOCK).attempt()).isEqualTo(attempt.encoded());
+      assertThat(only(LOCK).firstAttempt()).isEqualTo(attempt.encoded());
     }
     assertAgrees();
     assertThat(holders(LOCK)).containsExactly(attempt);
@@ -270,14 +270,14 @@ class SurveySuite extends StoreSuite {
     assertThat(line.holders()).isIn(looked.holders(), some(looked.holders()));
     assertThat(line.waiters()).isIn(looked.waiters(), some(looked.waiters()));
     assertThat(line.shutFor()).isCloseTo(looked.shutFor(), APART);
-    if (line.attempt() != null) {
-      assertThat(line.attempt()).isEqualTo(looked.attempt());
-      assertThat(line.label()).isEqualTo(looked.label());
-      assertThat(line.since()).isCloseTo(looked.since(), APART);
+    if (line.firstAttempt() != null) {
+      assertThat(line.firstAttempt()).isEqualTo(looked.firstAttempt());
+      assertThat(line.firstLabel()).isEqualTo(looked.firstLabel());
+      assertThat(line.firstSince()).isCloseTo(looked.firstSince(), APART);
     } else {
       assertThat(looked.holders()).isNotEqualTo(line.permits().isEmpty() ? 1 : -2);
-      assertThat(line.label()).isEmpty();
-      assertThat(line.since()).isZero();
+      assertThat(line.firstLabel()).isEmpty();
+      assertThat(line.firstSince()).isZero();
     }
   }
 
