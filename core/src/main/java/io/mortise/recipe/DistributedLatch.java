@@ -64,8 +64,17 @@ public interface DistributedLatch {
    */
   int countDown() throws InterruptedException;
 
-  /** As {@link #countDown(String)}, without blocking. */
+  /**
+   * As {@link #countDown(String)}, without blocking. Completing or cancelling the future leaves
+   * unknown whether the party counts.
+   */
   CompletableFuture<Integer> countDownAsync(String party);
+
+  /**
+   * As {@link #countDown()}, without blocking: each call counts. Completing or cancelling the
+   * future leaves unknown whether this one does.
+   */
+  CompletableFuture<Integer> countDownAsync();
 
   /**
    * How many parties are missing; all of them if nobody has counted down. Blocks for a round trip.
@@ -92,13 +101,22 @@ public interface DistributedLatch {
   boolean await(Duration wait) throws InterruptedException;
 
   /**
-   * Completes when the latch is open, on a thread of Mortise's own. Who completes or cancels it
-   * ends the wait; nothing of the wait stands in the store.
+   * Completes when the latch is open, on a thread of Mortise's own. Completing or cancelling the
+   * future ends the wait; nothing of the wait stands in the store.
    *
    * <p>It fails with {@code io.mortise.LockException} if the latch is deleted or expires while it
    * is waited for, as {@link #await()} does: whether it was open before is unknown then.
    */
   CompletableFuture<Void> awaitAsync();
+
+  /**
+   * As {@link #awaitAsync()}, for so long at most; with no time it looks once. The value is whether
+   * the latch is open. It fails with {@code io.mortise.StoreUnavailableException} if the store does
+   * not answer at the end of that time.
+   *
+   * @throws IllegalArgumentException if the time is negative
+   */
+  CompletableFuture<Boolean> awaitAsync(Duration wait);
 
   /**
    * Removes the latch, open or not, so that its name can be used again. Waits fail that have seen

@@ -58,6 +58,7 @@ public final class StoreLink implements PartitionedStore {
   /** What links to the parts of a store share. */
   private static final class SharedLinkState {
     final AtomicLong requests = new AtomicLong();
+    final AtomicLong factReads = new AtomicLong();
     volatile LinkState linkState = LinkState.UP;
   }
 
@@ -93,6 +94,11 @@ public final class StoreLink implements PartitionedStore {
   /** How many requests were sent so far, renewals and questions apart. */
   public long requests() {
     return line.requests.get();
+  }
+
+  /** How many reads of facts were sent so far. */
+  public long factReads() {
+    return line.factReads.get();
   }
 
   @Override
@@ -171,6 +177,7 @@ public final class StoreLink implements PartitionedStore {
 
   @Override
   public CompletionStage<Fact> readFact(LockName name) {
+    line.factReads.incrementAndGet();
     return stage(() -> store.readFact(name), CompletableFuture::failedFuture);
   }
 

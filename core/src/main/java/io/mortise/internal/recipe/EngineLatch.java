@@ -2,6 +2,7 @@ package io.mortise.internal.recipe;
 
 import io.mortise.LockException;
 import io.mortise.LockName;
+import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.recipe.DistributedLatch;
 import io.mortise.spi.Fact;
 import io.mortise.spi.time.DurationText;
@@ -70,7 +71,7 @@ final class EngineLatch implements DistributedLatch {
   @Override
   public int countDown() throws InterruptedException {
     Recipes.refuseIfInterrupted("counting down");
-    return Recipes.join(counted("attempt " + recipes.newId()));
+    return Recipes.join(countDownAsync());
   }
 
   @Override
@@ -81,6 +82,11 @@ final class EngineLatch implements DistributedLatch {
               .formatted(LONGEST_PARTY, party.length()));
     }
     return counted("party " + party);
+  }
+
+  @Override
+  public CompletableFuture<Integer> countDownAsync() {
+    return counted("attempt " + recipes.newId());
   }
 
   private CompletableFuture<Integer> counted(String party) {
@@ -140,39 +146,16 @@ final class EngineLatch implements DistributedLatch {
 
   @Override
   public boolean await(Duration wait) throws InterruptedException {
-    long nanos = Recipes.checkedWait(wait);
+    Recipes.checkedWait(wait);
     Recipes.refuseIfInterrupted("waiting for latch '" + name + "'");
-    if (nanos == 0) {
-      return remaining() == 0;
-    }
-    CompletableFuture<Boolean> result = new CompletableFuture<>();
-    DocumentPoll<Boolean> poll = poll(true, result);
-    var timer =
-        recipes
-            .env()
-            .timers()
-            .schedule(
-                nanos,
-                () -> {
-                  LockException trouble = poll.trouble();
-                  if (trouble == null) {
-                    result.complete(false);
-                  } else {
-                    result.completeExceptionally(trouble);
-                  }
-                });
-    try {
-      return Recipes.join(result);
-    } finally {
-      timer.cancel();
-    }
+    return Recipes.join(awaitAsync(wait));
   }
 
   @Override
   public CompletableFuture<Void> awaitAsync() {
     CompletableFuture<@Nullable Void> result = new CompletableFuture<>();
     CompletableFuture<Boolean> opened = new CompletableFuture<>();
-    poll(true, opened);
+    poll(opened);
     CompletableFuture<Boolean> told =
         opened.whenComplete(
             (open, failure) -> {
@@ -188,14 +171,39 @@ final class EngineLatch implements DistributedLatch {
     return result;
   }
 
-  private <T> DocumentPoll<T> poll(T opened, CompletableFuture<T> result) {
+  @Override
+  public CompletableFuture<Boolean> awaitAsync(Duration wait) {
+    long nanos = Recipes.checkedWait(wait);
+    if (nanos == 0) {
+      return look().thenApply(missing -> missing == 0);
+    }
+    CompletableFuture<Boolean> result = new CompletableFuture<>();
+    DocumentPoll<Boolean> poll = poll(result);
+    EngineEnv env = recipes.env();
+    var timer =
+        env.timers().schedule(nanos, () -> env.callbacks().execute(() -> timeOut(poll, result)));
+    CompletableFuture<Boolean> ended = result.whenComplete((open, failure) -> timer.cancel());
+    assert ended != null;
+    return result;
+  }
+
+  private static void timeOut(DocumentPoll<Boolean> poll, CompletableFuture<Boolean> result) {
+    LockException trouble = poll.trouble();
+    if (trouble == null) {
+      result.complete(false);
+    } else {
+      result.completeExceptionally(trouble);
+    }
+  }
+
+  private DocumentPoll<Boolean> poll(CompletableFuture<Boolean> result) {
     recipes.refuseIfClosed();
     AtomicReference<@Nullable String> seen = new AtomicReference<>();
-    DocumentPoll<T> poll =
+    DocumentPoll<Boolean> poll =
         new DocumentPoll<>(
             recipes,
             fact,
-            present -> isOpen(present, seen) ? Optional.of(opened) : Optional.empty(),
+            present -> isOpen(present, seen) ? Optional.of(true) : Optional.empty(),
             recipes.endsWithClient(result));
     poll.start();
     return poll;

@@ -23,6 +23,10 @@ import org.junit.jupiter.api.Test;
 /** A latch that several processes count down. */
 class LatchSuite extends ClientSuite {
   private static final String NAME = "migration ü";
+
+  /** Longer than a wait pauses between two reads. */
+  private static final Duration LONGEST_PAUSE = Duration.ofMillis(700);
+
   private static final LockName FACT = LockName.of("latch/" + NAME);
 
   LatchSuite(StoreUnderTest under) {
@@ -39,6 +43,25 @@ class LatchSuite extends ClientSuite {
           latch.await();
           return true;
         });
+  }
+
+  /**
+   * While a wait of another process reads for longer than the longest pause between two reads, this
+   * process reads nothing.
+   */
+  private void assertReadsNothing(StoreLink link) {
+    Peer other = peer("control");
+    CompletableFuture<Void> control = other.client().latch(NAME, 1).awaitAsync();
+    BoundedWait.until(LONG, "the control reads", () -> other.link().factReads() >= 3);
+    long before = link.factReads();
+    long beganNanos = System.nanoTime();
+    BoundedWait.until(
+        LONG,
+        "the control goes on reading",
+        () -> other.link().factReads() >= 10 && elapsed(beganNanos).compareTo(LONGEST_PAUSE) > 0);
+    assertThat(link.factReads()).as("reads of waits that have ended").isEqualTo(before);
+    assertThat(before).as("reads of these waits before that").isPositive();
+    control.cancel(false);
   }
 
   /** Lets what stands in the store expire. */
@@ -62,6 +85,8 @@ class LatchSuite extends ClientSuite {
     assertThatThrownBy(latch::await).isInstanceOf(UnsupportedByStoreException.class);
     assertThatThrownBy(() -> latch.await(BRIEF)).isInstanceOf(UnsupportedByStoreException.class);
     assertThat(latch.awaitAsync()).failsWithin(LONG);
+    assertThat(latch.awaitAsync(BRIEF)).failsWithin(LONG);
+    assertThat(latch.countDownAsync()).failsWithin(LONG);
   }
 
   @Test
@@ -106,6 +131,23 @@ class LatchSuite extends ClientSuite {
   }
 
   @Test
+  void givenUnnamedPartiesWithoutThreads_thenEachCallCounts_andATimedWaitSaysWhetherItIsOpen() {
+    needs(Capability.FACTS);
+    DistributedLatch latch = latch("a", 2);
+    assertThatThrownBy(() -> latch.awaitAsync(Duration.ofMillis(-1)))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(get(latch.awaitAsync(Duration.ZERO))).isFalse();
+    assertThat(get(latch.awaitAsync(BRIEF))).isFalse();
+    assertThat(get(latch.countDownAsync())).isEqualTo(1);
+    CompletableFuture<Boolean> waiter = latch.awaitAsync(LONG);
+    assertThat(get(latch.awaitAsync(BRIEF))).isFalse();
+    assertThat(waiter).isNotDone();
+    assertThat(get(latch("b", 2).countDownAsync())).isZero();
+    assertThat(get(waiter)).isTrue();
+    assertThat(get(latch.awaitAsync(Duration.ZERO))).isTrue();
+  }
+
+  @Test
   void givenStoreThatIsBackSoon_thenThePartyCountsOnce() throws Exception {
     needs(Capability.FACTS);
     Peer cut = peer("cut");
@@ -129,8 +171,9 @@ class LatchSuite extends ClientSuite {
     Future<?> waiter = waiting(this, cut.client().latch(NAME, 1));
     cut.link().set(StoreLink.LinkState.CUT);
     assertThat(latch("other", 1).countDown("a")).isZero();
-    assertThatThrownBy(() -> cut.client().latch(NAME, 1).await(Duration.ofMillis(500)))
-        .isInstanceOf(LockException.class);
+    DistributedLatch latch = cut.client().latch(NAME, 1);
+    assertThatThrownBy(() -> latch.await(Duration.ofMillis(500))).isInstanceOf(LockException.class);
+    assertThat(failure(latch.awaitAsync(Duration.ofMillis(500)))).isInstanceOf(LockException.class);
     assertThat(waiter.isDone()).isFalse();
     cut.link().set(StoreLink.LinkState.UP);
     get(waiter);
@@ -157,6 +200,7 @@ class LatchSuite extends ClientSuite {
     Peer process = peer("a");
     DistributedLatch latch = process.client().latch(NAME, 1);
     CompletableFuture<Void> cancelled = latch.awaitAsync();
+    CompletableFuture<Boolean> alsoCancelled = latch.awaitAsync(LONG);
     List<Thread> blocked = new ArrayList<>();
     Future<?> interrupted =
         start(
@@ -167,12 +211,13 @@ class LatchSuite extends ClientSuite {
             });
     BoundedWait.until(LONG, "it waits", () -> blocked.size() == 1 && isWaiting(blocked.get(0)));
     assertThat(cancelled.cancel(false)).isTrue();
+    assertThat(alsoCancelled.cancel(false)).isTrue();
     blocked.get(0).interrupt();
     assertThat(failure(interrupted)).isInstanceOf(InterruptedException.class);
     assertThat(latch.await(BRIEF)).isFalse();
     assertThat(BoundedWait.join(store().readFact(FACT))).isEqualTo(Fact.NONE);
-    process.link().set(StoreLink.LinkState.REFUSING);
     assertThat(cancelled).isCancelled();
+    assertReadsNothing(process.link());
   }
 
   @Test
