@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param permits how many permits the semaphore of that name has; empty for locks and read/write
  *     locks
- * @param holders how many hold it; {@link #SOME} if that was not counted
- * @param waiters how many wait for it; {@link #SOME} if that was not counted
+ * @param holders how many hold it; {@link #SOME} if the holders of a semaphore were not counted
+ * @param waiters how many wait for it
  * @param firstAttempt of the first holder, see {@link LockParticipant#attempt()}; null if there is
  *     none, or the store does not tell it of a lock that several may hold
  * @param firstLabel of the first holder; empty if there is none, or the store does not tell it
@@ -33,9 +33,8 @@ public record LockSummary(
     Duration firstSince,
     Duration shutFor) {
   /**
-   * A number of holders or waiters that is at least one and was not counted. It is a number, so
-   * that the lines of a survey of many locks stay small, and never what a line has if there is
-   * nobody.
+   * A number of holders that is at least one and was not counted. A number, so that the lines of a
+   * survey of many locks stay small.
    */
   public static final int SOME = -1;
 }

@@ -19,13 +19,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Latches and barriers over a store whose answers are lost. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class EngineLatchTest {
+class RecipesTest {
   private static final Duration LONG = Duration.ofSeconds(20);
 
   private final MemStore mem = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
@@ -82,7 +83,9 @@ class EngineLatchTest {
     assertThatThrownBy(barrier::await).isInstanceOf(StoreUnavailableException.class);
     CompletableFuture<Long> first = barrier.awaitAsync();
     assertThatThrownBy(() -> first.orTimeout(300, TimeUnit.MILLISECONDS).join())
-        .isInstanceOf(CompletionException.class);
+        .as("the next party waits")
+        .isInstanceOf(CompletionException.class)
+        .hasCauseInstanceOf(TimeoutException.class);
   }
 
   @Test
