@@ -89,7 +89,7 @@ public interface DistributedOnce {
 
   /**
    * As {@link #run(CheckedFunction)}, without blocking: the task begins on a thread of Mortise's
-   * own, and is done when its stage completes. Who completes or cancels the returned future ends
+   * own, and is done when its stage completes. Completing or cancelling the returned future ends
    * the wait for another caller's run; a task that has begun goes on, and its result is stored.
    *
    * @return fails as {@link #run(CheckedFunction)} does, and with what the task or its stage throws

@@ -47,7 +47,9 @@ public interface DistributedBarrier {
    * Waits until all parties of a generation have come. Blocks. The same as {@link #enter()} and
    * {@link Passage#close()}.
    *
-   * @return the number of the generation
+   * @return the number of the generation, the same for all of its parties. {@link
+   *     java.util.concurrent.CyclicBarrier#await()} returns the index of the party instead: that is
+   *     {@link Passage#index()} here, which counts up from 0 for the first
    * @throws BarrierBrokenException if the generation is broken
    * @throws InterruptedException if the thread is interrupted before or while it waits; the
    *     generation is broken then
@@ -66,7 +68,7 @@ public interface DistributedBarrier {
   long await(Duration wait) throws InterruptedException;
 
   /**
-   * As {@link #await()}, without blocking. Who completes or cancels the future breaks the
+   * As {@link #await()}, without blocking. Completing or cancelling the future breaks the
    * generation.
    */
   CompletableFuture<Long> awaitAsync();
@@ -96,7 +98,7 @@ public interface DistributedBarrier {
   Passage enter(Duration wait) throws InterruptedException;
 
   /**
-   * As {@link #enter()}, without blocking. Who completes or cancels the future breaks the
+   * As {@link #enter()}, without blocking. Completing or cancelling the future breaks the
    * generation.
    */
   CompletableFuture<Passage> enterAsync();
@@ -137,7 +139,10 @@ public interface DistributedBarrier {
      */
     void leave(Duration wait) throws InterruptedException;
 
-    /** As {@link #leave()}, without blocking. Who completes or cancels it breaks the leaving. */
+    /**
+     * As {@link #leave()}, without blocking. Completing or cancelling the future breaks the
+     * leaving.
+     */
     CompletableFuture<Void> leaveAsync();
 
     /** As {@link #leave(Duration)}, without blocking. */

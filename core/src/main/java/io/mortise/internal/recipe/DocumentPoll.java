@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a document until it says what is waited for. The pause between two reads is an eighth of
- * the time that was waited so far, from 10 to 500 ms, less a random part of up to half. A store
- * that does not answer is asked on. Ends with its result, whoever completes that.
+ * the time that was waited so far, from 10 to 500 ms, less a random part of up to half. It goes on
+ * reading while the store does not answer. It ends when its result is completed, by it or by a
+ * caller.
  */
 final class DocumentPoll<T> {
   static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);

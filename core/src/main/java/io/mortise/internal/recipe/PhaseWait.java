@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * A party's wait for the end of a phase. It reads the document, queues for the lock of its
  * neighbour, keeps the document from expiring, and breaks the phase if it must.
  *
- * <p>Who breaks a phase writes that first, and looks then how the phase has ended: it may have been
- * passed, or broken by another. Nobody decides by its own view alone.
+ * <p>A party that breaks a phase writes that first, and then reads how the phase has ended: the
+ * others may have passed it, or another party may have broken it. No party decides by its own view
+ * alone.
  */
 final class PhaseWait {
   /**
@@ -57,8 +58,8 @@ final class PhaseWait {
   }
 
   /**
-   * Begins. The future ends when the phase has, or when it was broken by this party and that stands
-   * in the store. Nobody else may complete it.
+   * Begins. The future ends when the phase has ended, or when this party has broken it and the
+   * store has that. No caller may complete it.
    */
   CompletableFuture<Boolean> start() {
     CompletableFuture<Boolean> ended = result.whenComplete((value, failure) -> stop());
@@ -106,7 +107,7 @@ final class PhaseWait {
     return Optional.empty();
   }
 
-  /** Later for those that came later, which see then that another has done it. */
+  /** Later parties wait longer: they see then that an earlier one has refreshed the document. */
   private long refreshNanos() {
     long share = phase.keep().toNanos() / REFRESH_SHARE;
     return share + share * phase.ticket().index() / phase.ticket().parties();
@@ -222,7 +223,7 @@ final class PhaseWait {
     assert broken != null;
   }
 
-  /** The store does not answer: this party waits on, and sees later what has become of it. */
+  /** The store does not answer: this party goes on waiting, and reads later how the phase ended. */
   private void breakLater() {
     Reason reason;
     guard.lock();
@@ -238,7 +239,7 @@ final class PhaseWait {
     }
   }
 
-  /** Ends as the phase has; by this party's own reason if that broke it. */
+  /** Ends as the phase has ended; with this party's own reason if that broke the phase. */
   private void settle(PhaseState state, Reason own) {
     if (state.reason() == Reason.TIMED_OUT && own == Reason.TIMED_OUT) {
       result.completeExceptionally(

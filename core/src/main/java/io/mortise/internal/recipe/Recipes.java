@@ -187,7 +187,7 @@ public final class Recipes {
   private static RuntimeException rethrown(Throwable failure) {
     Throwable cause = cause(failure);
     if (cause instanceof RuntimeException known) {
-      known.addSuppressed(new LockException("waited for here"));
+      known.addSuppressed(new LockException("This thread waited for the result."));
       return known;
     }
     return new LockException("The wait failed: " + cause.getMessage(), cause);
