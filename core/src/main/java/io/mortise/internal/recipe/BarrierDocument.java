@@ -88,7 +88,7 @@ record BarrierDocument(
 
   /**
    * What has become of a generation that this party has come to. A store that has forgotten its
-   * latest writes may not know of the party: its place is another's then.
+   * latest writes may not know of the party: its index is another's then.
    */
   PhaseState state(long number, int index) {
     return number == generation && arrived <= index

@@ -5,7 +5,7 @@ import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
-import io.mortise.internal.recipe.BarrierPhase.BarrierTicket;
+import io.mortise.internal.recipe.BarrierPhase.BarrierParty;
 import io.mortise.internal.recipe.BarrierPhase.Entering;
 import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.recipe.BarrierBrokenException.Reason;
@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * A party that comes to a barrier, until it has passed.
  *
  * <p><b>Steps.</b> It acquires the lock of the barrier, so that parties come one by one. It reads
- * which place is free, and acquires the lock of that place, which it holds while it is a party. It
- * writes its arrival, releases the lock of the barrier, and waits. The place's lock is taken before
- * the arrival is written: a neighbour that gets it knows that the party is gone.
+ * which index is next, and acquires the party lock of that index, which it holds while it is a
+ * party. It writes its arrival, releases the lock of the barrier, and waits. The party lock is
+ * acquired before the arrival is written: a neighbour that gets it knows that the party is gone.
  *
  * <p><b>Ends.</b> The user's future may end at any time: by the user, by the client's close, by the
  * deadline. Each step looks at that when its answer has come, and gives back what it has. An
@@ -49,8 +49,8 @@ final class BarrierEntry {
   private EngineScheduler.@Nullable ScheduledTimer timer;
 
   // By one step after the other.
-  private @Nullable Lease mutex;
-  private @Nullable Lease slot;
+  private @Nullable Lease barrierLease;
+  private @Nullable Lease partyLease;
 
   BarrierEntry(Recipes recipes, String name, int parties, long waitNanos) {
     this.recipes = recipes;
@@ -71,9 +71,9 @@ final class BarrierEntry {
       timer = recipes.env().timers().schedule(waitNanos, this::timeOut);
     }
     if (recipes.keepsFacts()) {
-      acquire("barrier/" + name, this::atDoor);
+      acquire("barrier/" + name, this::onBarrierLease);
     } else {
-      readPlace(); // Is refused, before anything is held.
+      readIndex(); // Is refused, before anything is held.
     }
     return result;
   }
@@ -113,16 +113,16 @@ final class BarrierEntry {
 
   // ---- Arriving ----
 
-  private void atDoor(Lease lease) {
-    mutex = lease;
-    readPlace();
+  private void onBarrierLease(Lease lease) {
+    barrierLease = lease;
+    readIndex();
   }
 
-  private void readPlace() {
+  private void readIndex() {
     var read =
         recipes
             .facts()
-            .change(fact, Entering.KEEP, present -> Optional.empty())
+            .readRetrying(fact)
             .whenComplete(
                 (present, failure) -> {
                   if (present == null || failure != null) {
@@ -130,13 +130,13 @@ final class BarrierEntry {
                   } else if (result.isDone()) {
                     giveAllBack();
                   } else {
-                    takePlace(present);
+                    acquirePartyLock(present);
                   }
                 });
     assert read != null;
   }
 
-  private void takePlace(Fact present) {
+  private void acquirePartyLock(Fact present) {
     BarrierDocument found;
     try {
       found = decodeOr(present, recipes.newId());
@@ -144,13 +144,13 @@ final class BarrierEntry {
       fail(e);
       return;
     }
-    BarrierTicket ticket =
-        new BarrierTicket(name, parties, found.id(), found.generation(), found.arrived());
+    BarrierParty party =
+        new BarrierParty(name, parties, found.id(), found.generation(), found.arrived());
     acquire(
-        ticket.slot(ticket.index()),
+        party.lockOf(party.index()),
         lease -> {
-          slot = lease;
-          write(ticket, lease);
+          partyLease = lease;
+          write(party, lease);
         });
   }
 
@@ -159,7 +159,7 @@ final class BarrierEntry {
         .orElseGet(() -> BarrierDocument.first(id, parties));
   }
 
-  private void write(BarrierTicket ticket, Lease place) {
+  private void write(BarrierParty party, Lease lease) {
     guard.lock();
     try {
       if (!result.isDone()) {
@@ -172,37 +172,37 @@ final class BarrierEntry {
       giveAllBack();
       return;
     }
-    boolean isLast = ticket.index() == parties - 1;
+    boolean isLast = party.index() == parties - 1;
     var written =
         recipes
             .facts()
             .change(
                 fact,
                 isLast ? BarrierPhase.ENDED : Entering.KEEP,
-                present -> arrival(present, ticket, place))
+                present -> arrival(present, party, lease))
             .whenComplete(
                 (present, failure) -> {
                   if (present == null || failure != null) {
-                    breakArrival(ticket, failure);
+                    breakArrival(party, failure);
                   } else {
-                    afterWriting(present, ticket, place);
+                    afterWriting(present, party, lease);
                   }
                 });
     assert written != null;
   }
 
-  /** The text with this party's arrival; empty if it stands there, or the place is another's. */
-  private Optional<String> arrival(Fact present, BarrierTicket ticket, Lease place) {
-    BarrierDocument found = decodeOr(present, ticket.id());
+  /** The text with this party's arrival; empty if it stands there, or its index is another's. */
+  private Optional<String> arrival(Fact present, BarrierParty party, Lease lease) {
+    BarrierDocument found = decodeOr(present, party.id());
     boolean isMine =
-        found.id().equals(ticket.id())
-            && found.generation() == ticket.generation()
-            && found.arrived() == ticket.index();
+        found.id().equals(party.id())
+            && found.generation() == party.generation()
+            && found.arrived() == party.index();
     if (found.last().equals(me) || !isMine) {
       return Optional.empty();
     }
-    Lease door = mutex;
-    if (door == null || !door.isValid() || !place.isValid()) {
+    Lease barrier = barrierLease;
+    if (barrier == null || !barrier.isValid() || !lease.isValid()) {
       throw new StoreUnavailableException(
           "Barrier '%s' was not entered: the lease of the arriving party was lost (store=%s). Enter again."
               .formatted(name, recipes.display()));
@@ -210,11 +210,11 @@ final class BarrierEntry {
     return Optional.of(found.entered(me).encode());
   }
 
-  private void afterWriting(Fact present, BarrierTicket ticket, Lease place) {
+  private void afterWriting(Fact present, BarrierParty party, Lease lease) {
     BarrierDocument found = decodeOr(present, "");
     if (!found.last().equals(me)) { // Somebody broke the generation meanwhile: the next one.
-      slot = null;
-      giveBack(place);
+      partyLease = null;
+      giveBack(lease);
       guard.lock();
       try {
         isWriting = false;
@@ -227,19 +227,19 @@ final class BarrierEntry {
       } else if (result.isDone()) {
         giveAllBack();
       } else {
-        readPlace();
+        readIndex();
       }
       return;
     }
-    giveMutexBack();
-    waitForOthers(ticket, place);
+    giveBarrierLeaseBack();
+    waitForOthers(party, lease);
   }
 
   /**
    * The outcome of the writing is unknown, so the generation is broken if it may have this party.
    */
-  private void breakArrival(BarrierTicket ticket, @Nullable Throwable failure) {
-    Entering phase = new Entering(ticket, fact);
+  private void breakArrival(BarrierParty party, @Nullable Throwable failure) {
+    Entering phase = new Entering(party, fact);
     var broken =
         recipes
             .facts()
@@ -256,8 +256,8 @@ final class BarrierEntry {
 
   // ---- Waiting ----
 
-  private void waitForOthers(BarrierTicket ticket, Lease place) {
-    PhaseWait wait = new PhaseWait(recipes, new Entering(ticket, fact), place);
+  private void waitForOthers(BarrierParty party, Lease lease) {
+    PhaseWait wait = new PhaseWait(recipes, new Entering(party, fact), lease);
     boolean over;
     guard.lock();
     try {
@@ -274,7 +274,7 @@ final class BarrierEntry {
                   if (failure != null) {
                     fail(failure);
                   } else {
-                    EnginePassage passage = new EnginePassage(recipes, ticket, place);
+                    EnginePassage passage = new EnginePassage(recipes, party, lease);
                     if (!result.complete(passage)) {
                       passage.close();
                     }
@@ -350,19 +350,19 @@ final class BarrierEntry {
   }
 
   private void giveAllBack() {
-    giveMutexBack();
-    Lease place = slot;
-    slot = null;
-    if (place != null) {
-      giveBack(place);
+    giveBarrierLeaseBack();
+    Lease lease = partyLease;
+    partyLease = null;
+    if (lease != null) {
+      giveBack(lease);
     }
   }
 
-  private void giveMutexBack() {
-    Lease door = mutex;
-    mutex = null;
-    if (door != null) {
-      giveBack(door);
+  private void giveBarrierLeaseBack() {
+    Lease barrier = barrierLease;
+    barrierLease = null;
+    if (barrier != null) {
+      giveBack(barrier);
     }
   }
 

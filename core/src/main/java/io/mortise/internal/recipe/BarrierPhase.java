@@ -16,8 +16,8 @@ sealed interface BarrierPhase {
   /** How long the store keeps a phase that has ended, so that all of its parties see how. */
   Duration ENDED = Duration.ofMinutes(10);
 
-  /** Which party. */
-  BarrierTicket ticket();
+  /** Which party of which generation. */
+  BarrierParty party();
 
   /** Where the document is. */
   LockName fact();
@@ -39,22 +39,22 @@ sealed interface BarrierPhase {
   /** What it is, in messages. */
   String text();
 
-  /** Who comes to which generation of which barrier. */
-  record BarrierTicket(String name, int parties, String id, long generation, int index) {
+  /** A party of a generation of a barrier, by the index of its arrival. */
+  record BarrierParty(String name, int parties, String id, long generation, int index) {
     /** The name of the lock that a party of this generation holds. */
-    String slot(int party) {
+    String lockOf(int party) {
       return "barrier/%s/%s/%d/%d".formatted(name, id, generation, party);
     }
   }
 
   /** Until the last party has come. */
-  record Entering(BarrierTicket ticket, LockName fact) implements BarrierPhase {
+  record Entering(BarrierParty party, LockName fact) implements BarrierPhase {
     /** Short: if all that wait have died, nobody may pass with them. */
     static final Duration KEEP = Duration.ofSeconds(20);
 
     private Optional<BarrierDocument> document(Fact present) {
-      return BarrierDocument.decode(ticket.name(), ticket.parties(), present)
-          .filter(found -> found.id().equals(ticket.id()));
+      return BarrierDocument.decode(party.name(), party.parties(), present)
+          .filter(found -> found.id().equals(party.id()));
     }
 
     @Override
@@ -65,15 +65,15 @@ sealed interface BarrierPhase {
     @Override
     public PhaseState state(Fact present) {
       return document(present)
-          .map(found -> found.state(ticket.generation(), ticket.index()))
+          .map(found -> found.state(party.generation(), party.index()))
           .orElse(PhaseState.broken(Reason.FORGOTTEN));
     }
 
     @Override
     public int neighbour(Fact present) {
       int arrived = document(present).map(BarrierDocument::arrived).orElse(0);
-      if (ticket.index() > 0) {
-        return ticket.index() - 1;
+      if (party.index() > 0) {
+        return party.index() - 1;
       }
       return arrived > 1 ? arrived - 1 : NOBODY;
     }
@@ -81,36 +81,36 @@ sealed interface BarrierPhase {
     @Override
     public Optional<String> broken(Fact present, Reason reason) {
       return document(present)
-          .filter(found -> found.state(ticket.generation(), ticket.index()).isOpen())
-          .map(found -> found.broken(ticket.generation(), reason).encode());
+          .filter(found -> found.state(party.generation(), party.index()).isOpen())
+          .map(found -> found.broken(party.generation(), reason).encode());
     }
 
     @Override
     public String text() {
-      return "Generation %d of barrier '%s'".formatted(ticket.generation(), ticket.name());
+      return "Generation %d of barrier '%s'".formatted(party.generation(), party.name());
     }
   }
 
   /** Until the last party wants to leave. */
-  record Leaving(BarrierTicket ticket, LockName fact) implements BarrierPhase {
+  record Leaving(BarrierParty party, LockName fact) implements BarrierPhase {
     private static final Duration KEEP = Duration.ofDays(1);
 
-    static Leaving of(BarrierTicket ticket) {
+    static Leaving of(BarrierParty party) {
       return new Leaving(
-          ticket,
+          party,
           LockName.of(
-              "barrier/%s/%s/%d/leave".formatted(ticket.name(), ticket.id(), ticket.generation())));
+              "barrier/%s/%s/%d/leave".formatted(party.name(), party.id(), party.generation())));
     }
 
     private Optional<LeaveDocument> document(Fact present) {
-      return LeaveDocument.decode(ticket.name(), present);
+      return LeaveDocument.decode(party.name(), present);
     }
 
     /** The text after this party wanted to leave; empty if it did before, or if it is broken. */
     Optional<String> left(Fact present) {
       LeaveDocument before =
-          document(present).orElseGet(() -> LeaveDocument.first(ticket.parties()));
-      LeaveDocument after = before.left(ticket.index());
+          document(present).orElseGet(() -> LeaveDocument.first(party.parties()));
+      LeaveDocument after = before.left(party.index());
       return after.equals(before) ? Optional.empty() : Optional.of(after.encode());
     }
 
@@ -128,20 +128,20 @@ sealed interface BarrierPhase {
 
     @Override
     public int neighbour(Fact present) {
-      return ticket.parties() == 1 ? NOBODY : Math.floorMod(ticket.index() - 1, ticket.parties());
+      return party.parties() == 1 ? NOBODY : Math.floorMod(party.index() - 1, party.parties());
     }
 
     @Override
     public Optional<String> broken(Fact present, Reason reason) {
       LeaveDocument before =
-          document(present).orElseGet(() -> LeaveDocument.first(ticket.parties()));
+          document(present).orElseGet(() -> LeaveDocument.first(party.parties()));
       LeaveDocument after = before.broken(reason);
       return after.equals(before) ? Optional.empty() : Optional.of(after.encode());
     }
 
     @Override
     public String text() {
-      return "Leaving generation %d of barrier '%s'".formatted(ticket.generation(), ticket.name());
+      return "Leaving generation %d of barrier '%s'".formatted(party.generation(), party.name());
     }
   }
 }

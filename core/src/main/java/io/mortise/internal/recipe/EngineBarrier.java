@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 
 /** A barrier as users see it; {@link BarrierEntry} and {@link EnginePassage} do the work. */
 final class EngineBarrier implements DistributedBarrier {
-  /** The rest of a lock's name is for the place of a party. */
+  /** The rest of a lock's name tells the parties apart. */
   private static final int LONGEST_NAME = 450;
 
   private final Recipes recipes;

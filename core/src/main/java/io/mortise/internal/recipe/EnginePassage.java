@@ -1,7 +1,7 @@
 package io.mortise.internal.recipe;
 
 import io.mortise.Lease;
-import io.mortise.internal.recipe.BarrierPhase.BarrierTicket;
+import io.mortise.internal.recipe.BarrierPhase.BarrierParty;
 import io.mortise.internal.recipe.BarrierPhase.Leaving;
 import io.mortise.recipe.BarrierBrokenException.Reason;
 import io.mortise.recipe.DistributedBarrier.Passage;
@@ -10,43 +10,43 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** A party that has entered: holds the lock of its place until it has left. */
+/** A party that has entered: holds its own lock until it has left. */
 final class EnginePassage implements Passage {
   private final Recipes recipes;
-  private final BarrierTicket ticket;
-  private final Lease slot;
+  private final BarrierParty party;
+  private final Lease partyLease;
 
   /** Whether it is leaving, has left, or is closed. */
   private final AtomicBoolean ends = new AtomicBoolean();
 
   private volatile @Nullable CompletableFuture<Void> leaving;
 
-  EnginePassage(Recipes recipes, BarrierTicket ticket, Lease slot) {
+  EnginePassage(Recipes recipes, BarrierParty party, Lease partyLease) {
     this.recipes = recipes;
-    this.ticket = ticket;
-    this.slot = slot;
+    this.party = party;
+    this.partyLease = partyLease;
   }
 
   @Override
   public long generation() {
-    return ticket.generation();
+    return party.generation();
   }
 
   @Override
   public int index() {
-    return ticket.index();
+    return party.index();
   }
 
   @Override
   public void leave() throws InterruptedException {
-    Recipes.refuseIfInterrupted("leaving barrier '" + ticket.name() + "'");
+    Recipes.refuseIfInterrupted("leaving barrier '" + party.name() + "'");
     Recipes.join(leaveAsync());
   }
 
   @Override
   public void leave(Duration wait) throws InterruptedException {
     Recipes.checkedWait(wait);
-    Recipes.refuseIfInterrupted("leaving barrier '" + ticket.name() + "'");
+    Recipes.refuseIfInterrupted("leaving barrier '" + party.name() + "'");
     Recipes.join(leaveAsync(wait));
   }
 
@@ -64,10 +64,10 @@ final class EnginePassage implements Passage {
     recipes.refuseIfClosed();
     if (!ends.compareAndSet(false, true)) {
       throw new IllegalStateException(
-          "This party has left barrier '%s' before, or is closed.".formatted(ticket.name()));
+          "This party has left barrier '%s' before, or is closed.".formatted(party.name()));
     }
-    Leaving phase = Leaving.of(ticket);
-    PhaseWait wait = new PhaseWait(recipes, phase, slot);
+    Leaving phase = Leaving.of(party);
+    PhaseWait wait = new PhaseWait(recipes, phase, partyLease);
     CompletableFuture<@Nullable Void> result = new CompletableFuture<>();
     leaving = result;
     CompletableFuture<@Nullable Void> watched =
@@ -88,7 +88,7 @@ final class EnginePassage implements Passage {
                 })
             .whenComplete(
                 (passed, failure) -> {
-                  var unused = slot.releaseAsync();
+                  var unused = partyLease.releaseAsync();
                   if (failure == null) {
                     result.complete(null);
                   } else {
@@ -103,7 +103,7 @@ final class EnginePassage implements Passage {
   public void close() {
     CompletableFuture<Void> present = leaving;
     if (ends.compareAndSet(false, true)) {
-      var unused = slot.releaseAsync();
+      var unused = partyLease.releaseAsync();
     } else if (present != null) {
       present.cancel(false);
     }
@@ -112,6 +112,6 @@ final class EnginePassage implements Passage {
   @Override
   public String toString() {
     return "Passage[%s, generation %d, party %d of %d]"
-        .formatted(ticket.name(), ticket.generation(), ticket.index(), ticket.parties());
+        .formatted(party.name(), party.generation(), party.index(), party.parties());
   }
 }

@@ -112,6 +112,11 @@ final class FactClient {
     return change.result;
   }
 
+  /** Reads, and again after a failure, as often as {@link #change} does. */
+  CompletableFuture<Fact> readRetrying(LockName name) {
+    return change(name, Duration.ZERO, present -> Optional.empty()); // Nothing is ever written.
+  }
+
   /** Keeps a text for another while, if it has not been changed meanwhile. Tells nobody. */
   void refresh(LockName name, Fact present, Duration keep) {
     ask(

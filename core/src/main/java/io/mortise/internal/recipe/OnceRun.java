@@ -39,7 +39,7 @@ final class OnceRun {
     var looked =
         recipes
             .facts()
-            .change(once.fact(), once.keep(), present -> Optional.empty())
+            .readRetrying(once.fact())
             .thenApply(once::stored)
             .whenComplete(
                 (found, failure) -> {

@@ -32,7 +32,7 @@ final class PhaseWait {
   private final Recipes recipes;
   private final EngineEnv env;
   private final BarrierPhase phase;
-  private final Lease slot;
+  private final Lease partyLease;
   private final CompletableFuture<Boolean> result = new CompletableFuture<>();
   private final DocumentPoll<Boolean> poll;
   private final ReentrantLock guard = new ReentrantLock();
@@ -49,11 +49,11 @@ final class PhaseWait {
 
   private volatile EngineScheduler.@Nullable ScheduledTimer timer;
 
-  PhaseWait(Recipes recipes, BarrierPhase phase, Lease slot) {
+  PhaseWait(Recipes recipes, BarrierPhase phase, Lease partyLease) {
     this.recipes = recipes;
     this.env = recipes.env();
     this.phase = phase;
-    this.slot = slot;
+    this.partyLease = partyLease;
     this.poll = new DocumentPoll<>(recipes, phase.fact(), this::decide, result);
   }
 
@@ -64,7 +64,7 @@ final class PhaseWait {
   CompletableFuture<Boolean> start() {
     CompletableFuture<Boolean> ended = result.whenComplete((value, failure) -> stop());
     poll.start();
-    slot.onLost(loss -> breakOff(Reason.PARTY_LOST));
+    partyLease.onLost(loss -> breakOff(Reason.PARTY_LOST));
     return ended;
   }
 
@@ -91,7 +91,7 @@ final class PhaseWait {
     if (!state.isOpen()) {
       return Optional.of(passed(state));
     }
-    if (slot.state() == Lease.State.LOST) {
+    if (partyLease.state() == Lease.State.LOST) {
       breakOff(Reason.PARTY_LOST);
       return Optional.empty();
     }
@@ -110,7 +110,7 @@ final class PhaseWait {
   /** Later parties wait longer: they see then that an earlier one has refreshed the document. */
   private long refreshNanos() {
     long share = phase.keep().toNanos() / REFRESH_SHARE;
-    return share + share * phase.ticket().index() / phase.ticket().parties();
+    return share + share * phase.party().index() / phase.party().parties();
   }
 
   private boolean passed(PhaseState state) {
@@ -132,7 +132,7 @@ final class PhaseWait {
     String remedy = phase instanceof Leaving ? "" : " Enter again for the next generation.";
     return new BarrierBrokenException(
         "%s is broken: %s (parties=%d, store=%s).%s"
-            .formatted(phase.text(), why, phase.ticket().parties(), recipes.display(), remedy),
+            .formatted(phase.text(), why, phase.party().parties(), recipes.display(), remedy),
         reason);
   }
 
@@ -151,7 +151,7 @@ final class PhaseWait {
       before = watch;
       watched = done ? BarrierPhase.NOBODY : party;
       if (watched != BarrierPhase.NOBODY) {
-        next = recipes.lock(phase.ticket().slot(watched)).acquireAsync();
+        next = recipes.lock(phase.party().lockOf(watched)).acquireAsync();
       }
       watch = next;
     } finally {
@@ -245,7 +245,7 @@ final class PhaseWait {
       result.completeExceptionally(
           new LockTimeoutException(
               "%s was not complete in time (parties=%d, store=%s). It is broken for all. Raise the wait time."
-                  .formatted(phase.text(), phase.ticket().parties(), recipes.display())));
+                  .formatted(phase.text(), phase.party().parties(), recipes.display())));
     } else if (state.reason() == Reason.CANCELLED && own == Reason.CANCELLED) {
       result.completeExceptionally(new CancellationException());
     } else {
