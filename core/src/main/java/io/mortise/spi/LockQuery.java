@@ -48,11 +48,6 @@ public record LockQuery(
     return new LockQuery(null, prefix, null, 200, false);
   }
 
-  /** The page that begins at the cursor. */
-  public LockQuery from(String next) {
-    return new LockQuery(name, prefix, next, limit, idle);
-  }
-
   /** A page that begins at the cursor, or at the first lock, and has at most so many locks. */
   public LockQuery page(@Nullable String begin, int size) {
     return new LockQuery(name, prefix, begin, size, idle);

@@ -100,7 +100,7 @@ class ManyHeldLocksTest {
       if (cursor == null) {
         return found;
       }
-      next = next.from(cursor);
+      next = next.page(cursor, next.limit());
     }
   }
 
@@ -227,7 +227,7 @@ class ManyHeldLocksTest {
       if (cursor == null) {
         return pages;
       }
-      next = next.from(cursor);
+      next = next.page(cursor, next.limit());
     }
   }
 }

@@ -214,7 +214,7 @@ final class QuorumInspector {
         .thenCompose(
             page ->
                 page.locks().isEmpty() && page.next() != null
-                    ? page(query.from(page.next()))
+                    ? page(query.page(page.next(), query.limit()))
                     : CompletableFuture.completedFuture(page));
   }
 

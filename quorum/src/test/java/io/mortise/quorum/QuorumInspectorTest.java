@@ -94,7 +94,7 @@ class QuorumInspectorTest {
       if (page.next() == null) {
         return names;
       }
-      page = page(ONE_AT_A_TIME.from(page.next()));
+      page = page(ONE_AT_A_TIME.page(page.next(), 1));
     }
   }
 
@@ -128,7 +128,7 @@ class QuorumInspectorTest {
     members.get(2).cut = true;
 
     assertThat(first.next()).isNotNull();
-    assertTooFew(ALL.from(first.next()), 1);
+    assertTooFew(ALL.page(first.next(), ALL.limit()), 1);
   }
 
   @Test

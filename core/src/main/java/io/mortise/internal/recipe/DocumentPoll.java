@@ -9,7 +9,6 @@ import io.mortise.spi.Fact;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -31,13 +30,7 @@ final class DocumentPoll<T> {
   private final CompletableFuture<T> result;
   private final long began;
 
-  private final ReentrantLock guard = new ReentrantLock();
-
-  // Guarded by the guard.
-  private boolean isReading;
-  private boolean readsAgain;
-  private EngineScheduler.@Nullable ScheduledTimer timer;
-
+  private volatile EngineScheduler.@Nullable ScheduledTimer timer;
   private volatile @Nullable LockException trouble;
 
   /**
@@ -60,9 +53,9 @@ final class DocumentPoll<T> {
   }
 
   void start() {
-    lookSoon();
     CompletableFuture<T> watched = result.whenComplete((value, failure) -> cancelTimer());
     assert watched != null;
+    read();
   }
 
   /** Why the latest read failed; null if it did not. */
@@ -70,23 +63,7 @@ final class DocumentPoll<T> {
     return trouble;
   }
 
-  /** Reads now, without waiting for the pause to be over. */
-  void lookSoon() {
-    guard.lock();
-    try {
-      if (isReading) {
-        readsAgain = true;
-        return;
-      }
-      isReading = true;
-    } finally {
-      guard.unlock();
-    }
-    cancelTimer();
-    look();
-  }
-
-  private void look() {
+  private void read() {
     if (!result.isDone()) {
       facts.read(name, this::onRead);
     }
@@ -113,21 +90,8 @@ final class DocumentPoll<T> {
         return;
       }
     }
-    boolean again;
-    guard.lock();
-    try {
-      again = readsAgain;
-      readsAgain = false;
-      isReading = again;
-      if (!again) {
-        timer = env.timers().schedule(pauseNanos(), this::lookSoon);
-      }
-    } finally {
-      guard.unlock();
-    }
-    if (again) {
-      look();
-    } else if (result.isDone()) {
+    timer = env.timers().schedule(pauseNanos(), this::read);
+    if (result.isDone()) { // It may have ended before there was this timer to cancel.
       cancelTimer();
     }
   }
@@ -142,14 +106,9 @@ final class DocumentPoll<T> {
   }
 
   private void cancelTimer() {
-    guard.lock();
-    try {
-      if (timer != null) {
-        timer.cancel();
-        timer = null;
-      }
-    } finally {
-      guard.unlock();
+    EngineScheduler.ScheduledTimer present = timer;
+    if (present != null) {
+      present.cancel();
     }
   }
 }

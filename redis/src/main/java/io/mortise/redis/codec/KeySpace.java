@@ -42,10 +42,6 @@ public record KeySpace(String prefix, List<String> guards) {
     return prefix + "q:" + lockKey.substring(prefix.length() + 2);
   }
 
-  public String everySession() {
-    return prefix + "s:*";
-  }
-
   /** A small text beside the locks. */
   public String fact(LockName name) {
     return prefix + "f:" + name.value();

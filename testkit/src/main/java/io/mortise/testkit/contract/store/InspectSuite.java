@@ -161,7 +161,7 @@ class InspectSuite extends StoreSuite {
       if (cursor == null) {
         return names;
       }
-      next = next.from(cursor);
+      next = next.page(cursor, next.limit());
     }
     throw new AssertionError("There is no last page: " + names);
   }
