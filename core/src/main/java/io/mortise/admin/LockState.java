@@ -14,10 +14,10 @@ public enum LockState {
   FREE;
 
   /**
-   * The state of a lock with so many holders and waiters, or {@link LockSummary#SOME}, and that is
+   * The state of a lock with so many holders, or {@link LockSummary#SOME}, and waiters, that is
    * shut for so long.
    */
-  public static LockState of(int holders, int waiters, Duration shutFor) {
+  static LockState of(int holders, int waiters, Duration shutFor) {
     if (holders != 0) {
       return HELD;
     }

@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 public record LockSummary(
     String name,
     OptionalInt permits,
-    LockState state,
     int holders,
     int waiters,
     @Nullable String firstAttempt,
@@ -37,4 +36,14 @@ public record LockSummary(
    * survey of many locks stay small.
    */
   public static final int SOME = -1;
+
+  /** Leaves out how long a lock is shut that is held. */
+  public LockSummary {
+    shutFor = holders == 0 ? shutFor : Duration.ZERO;
+  }
+
+  /** What it is, sessions apart. */
+  public LockState state() {
+    return LockState.of(holders, waiters, shutFor);
+  }
 }

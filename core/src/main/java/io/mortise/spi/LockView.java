@@ -1,7 +1,6 @@
 package io.mortise.spi;
 
 import io.mortise.LockName;
-import io.mortise.admin.LockState;
 import io.mortise.admin.LockSummary;
 import io.mortise.annotation.Beta;
 import java.time.Duration;
@@ -36,17 +35,15 @@ public record LockView(
   @Beta
   public LockSummary summary() {
     Participant first = holders.isEmpty() ? null : holders.get(0);
-    LockState state = LockState.of(holders.size(), waiters.size(), closedFor);
     return new LockSummary(
         name.value(),
         permits(),
-        state,
         holders.size(),
         waiters.size(),
         first == null ? null : first.attempt().encoded(),
         first == null ? "" : first.label(),
         first == null ? Duration.ZERO : first.since(),
-        state == LockState.HELD ? Duration.ZERO : closedFor);
+        closedFor);
   }
 
   /** How many permits the semaphore has; empty for locks and read/write locks. */

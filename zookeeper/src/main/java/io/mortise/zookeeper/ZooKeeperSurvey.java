@@ -1,7 +1,6 @@
 package io.mortise.zookeeper;
 
 import io.mortise.LockName;
-import io.mortise.admin.LockState;
 import io.mortise.admin.LockSummary;
 import io.mortise.admin.SessionInfo;
 import io.mortise.admin.SessionPage;
@@ -239,7 +238,6 @@ final class ZooKeeperSurvey {
       return new LockSummary(
           name.value(),
           LockView.permits(capacity),
-          LockState.of(queue.holding(), waiters, Duration.ZERO),
           queue.holding(),
           waiters,
           first == null ? null : first.attempt().encoded(),

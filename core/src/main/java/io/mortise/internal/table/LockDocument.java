@@ -1,7 +1,6 @@
 package io.mortise.internal.table;
 
 import io.mortise.LockName;
-import io.mortise.admin.LockState;
 import io.mortise.admin.LockSummary;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockView;
@@ -82,18 +81,15 @@ public final class LockDocument extends LockRecord {
   LockSummary summary(long now) {
     HoldEntry first =
         holders.values().stream().min(Comparator.comparingLong(hold -> hold.token)).orElse(null);
-    Duration shutFor = since(now, closedUntil);
-    LockState state = LockState.of(holders.size(), queue.size(), shutFor);
     return new LockSummary(
         name.value(),
         LockView.permits(capacity),
-        state,
         holders.size(),
         queue.size(),
         first == null ? null : first.attempt.encoded(),
         first == null ? "" : first.label,
         first == null ? Duration.ZERO : since(first.since, now),
-        state == LockState.HELD ? Duration.ZERO : shutFor);
+        since(now, closedUntil));
   }
 
   private static LockView.Participant holder(HoldEntry hold, LockStep.Liveness sessions, long now) {

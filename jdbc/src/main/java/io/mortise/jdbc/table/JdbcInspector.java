@@ -1,7 +1,6 @@
 package io.mortise.jdbc.table;
 
 import io.mortise.LockName;
-import io.mortise.admin.LockState;
 import io.mortise.admin.LockSummary;
 import io.mortise.admin.SessionInfo;
 import io.mortise.admin.SessionPage;
@@ -88,18 +87,15 @@ public final class JdbcInspector {
         owner != null
             ? 1
             : lock.capacity == Mode.SHARERS || lock.used <= 1 ? (int) lock.used : LockSummary.SOME;
-    Duration shutFor = between(now, lock.closedUntil);
-    LockState state = LockState.of(holders, (int) lock.waiters, shutFor);
     return new LockSummary(
         lock.name.value(),
         LockView.permits(lock.capacity),
-        state,
         holders,
         (int) lock.waiters,
         owner == null ? null : owner.attempt.encoded(),
         owner == null ? "" : owner.label,
         owner == null ? Duration.ZERO : between(owner.since, now),
-        state == LockState.HELD ? Duration.ZERO : shutFor);
+        between(now, lock.closedUntil));
   }
 
   /** See {@link io.mortise.spi.LockStore#sessions}. */

@@ -3,7 +3,6 @@ package io.mortise.redis.codec;
 import static io.mortise.redis.codec.LockCodec.number;
 
 import io.mortise.LockName;
-import io.mortise.admin.LockState;
 import io.mortise.admin.LockSummary;
 import io.mortise.admin.SessionInfo;
 import io.mortise.spi.AttemptId;
@@ -71,17 +70,15 @@ public final class SurveyCodec {
       String label,
       Duration since,
       Duration closed) {
-    LockState state = LockState.of(holders, (int) waiters, closed);
     return new LockSummary(
         name.value(),
         LockView.permits(capacity),
-        state,
         holders,
         (int) waiters,
         first == null ? null : first.encoded(),
         label,
         since,
-        state == LockState.HELD ? Duration.ZERO : closed);
+        closed);
   }
 
   /**

@@ -2,7 +2,6 @@ package io.mortise.console.internal.observer;
 
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
-import io.mortise.admin.LockState;
 import io.mortise.admin.LockSummary;
 import io.mortise.console.view.LockFormatter;
 import io.mortise.console.view.LockFormatter.Condition;
@@ -90,12 +89,12 @@ public record SeenLock(
     if (full) {
       return LockFormatter.condition(info);
     }
-    return switch (LockState.of(holders, waiters, info.shutFor())) {
-      case HELD -> Condition.HELD;
-      case SHUT -> Condition.SHUT;
-      case CHANGING_HANDS -> Condition.CHANGING_HANDS;
-      case FREE -> Condition.FREE;
-    };
+    if (holders != 0) {
+      return Condition.HELD;
+    } else if (!info.shutFor().isZero()) {
+      return Condition.SHUT;
+    }
+    return waiters == 0 ? Condition.FREE : Condition.CHANGING_HANDS;
   }
 
   boolean isFree() {

@@ -11,7 +11,6 @@ import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.admin.LockParticipant.ClientInfo;
 import io.mortise.admin.LockParticipant.Share;
-import io.mortise.admin.LockState;
 import io.mortise.admin.LockSummary;
 import io.mortise.admin.SessionInfo;
 import io.mortise.admin.SessionPage;
@@ -178,7 +177,6 @@ final class FakeAdmin implements LockAdmin {
     return new LockSummary(
         name,
         OptionalInt.empty(),
-        LockState.of(lock.holders.size(), lock.waiters.size(), lock.shutFor),
         lock.holders.size(),
         lock.waiters.isEmpty() ? 0 : LockSummary.SOME,
         first == null ? null : first.getKey(),
