@@ -114,7 +114,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
           .with("Cache-Control", "no-store")
           .with("Content-Disposition", "attachment; filename=\"locks.csv\"");
     }
-    return json(list.json());
+    return json(list.answer());
   }
 
   private Map<String, @Nullable Object> status() {

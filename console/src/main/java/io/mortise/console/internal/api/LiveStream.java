@@ -126,7 +126,7 @@ final class LiveStream implements ConsoleResponse.StreamBody {
 
   private void writeChanges(EventSink sink) throws IOException {
     if (list != null) {
-      writeList(sink, list.json());
+      writeList(sink, list.seen());
     }
     for (String name : names) {
       SeenLock seen = observer.lock(name);

@@ -71,8 +71,12 @@ final class LockList {
   /** The first of what the filter lets pass, in order. */
   private record Rows(List<Row> first, int total) {}
 
-  /** Keeps the best only: to sort all would take most of the time of a long list. */
-  private Rows rows(int most) {
+  /**
+   * Keeps the best only: to sort all would take most of the time of a long list.
+   *
+   * @param asks the store for a text that may be a name which no survey has seen
+   */
+  private Rows rows(int most, boolean asks) {
     Trouble.Finder finder = new Trouble.Finder(observer);
     Predicate<SeenLock> matches = matcher();
     Comparator<Row> order = comparator();
@@ -89,7 +93,7 @@ final class LockList {
         }
       }
     }
-    if (!exact && from == 0 && isName(text) && text.startsWith(prefix)) {
+    if (asks && !exact && from == 0 && isName(text) && text.startsWith(prefix)) {
       Row row = Row.of(observer.look(text), finder);
       if (row.condition() != Condition.FREE && isWanted(row)) {
         total++;
@@ -110,9 +114,18 @@ final class LockList {
     }
   }
 
-  /** The page as an answer. */
-  Map<String, @Nullable Object> json() {
-    Rows rows = rows((int) Math.min((long) from + limit, Integer.MAX_VALUE));
+  /** The page as an answer to somebody who asks once. Blocks for the store if the text may be a name. */
+  Map<String, @Nullable Object> answer() {
+    return json(true);
+  }
+
+  /** The page as far as it was seen, for a stream: it is drawn again with every change. */
+  Map<String, @Nullable Object> seen() {
+    return json(false);
+  }
+
+  private Map<String, @Nullable Object> json(boolean asks) {
+    Rows rows = rows((int) Math.min((long) from + limit, Integer.MAX_VALUE), asks);
     List<Row> page = rows.first().subList(Math.min(from, rows.first().size()), rows.first().size());
     int end = from + page.size();
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
@@ -177,7 +190,7 @@ final class LockList {
         new StringBuilder(
             "name,state,trouble,holders,waiters,host,pid,client,label,mode,token,heldMillis,waitedMillis,"
                 + "shutForMillis\r\n");
-    for (Row row : rows(Integer.MAX_VALUE).first()) {
+    for (Row row : rows(Integer.MAX_VALUE, true).first()) {
       Map<String, @Nullable Object> line = line(row);
       Map<String, @Nullable Object> first = first(observer, row.lock());
       List<@Nullable Object> cells = new ArrayList<>();

@@ -2,6 +2,7 @@ package io.mortise.console.internal.api;
 
 import io.mortise.admin.StoreInfo;
 import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.internal.observer.Outages;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
 import io.mortise.console.internal.observer.WaitCycle;
@@ -109,12 +110,12 @@ final class StatusReport {
     json.put("features", words(store.features()));
     json.put("mode", mode);
     json.put("allowed", allowed.stream().sorted().toList());
-    Observer.Away away = observer.away();
+    Outages.Outage outage = observer.outage();
     json.put(
-        "away",
-        away == null
+        "outage",
+        outage == null
             ? null
-            : Map.of("sinceAt", away.since().toEpochMilli(), "message", away.message()));
+            : Map.of("sinceAt", outage.since().toEpochMilli(), "message", outage.message()));
     json.put("survey", survey());
     json.put("budget", Map.of("share", observer.share(), "used", rounded(observer.used())));
     json.put("counts", counts());
