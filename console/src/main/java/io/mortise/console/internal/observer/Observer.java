@@ -35,6 +35,7 @@ public final class Observer {
   private static final long SESSIONS = Duration.ofSeconds(4).toNanos();
   private static final long IDLE = Duration.ofMinutes(1).toNanos();
   private static final long LONGEST_NAP = Duration.ofSeconds(1).toNanos();
+  private static final int SEARCHED = 1000;
   private static final int PAGE = LockAdmin.MAX_PAGE;
 
   /** The lock that {@code mortise doctor} takes. */
@@ -47,6 +48,7 @@ public final class Observer {
   private final SeenLocks seen = new SeenLocks();
   private final CycleWatch cycleWatch = new CycleWatch();
   private final Viewers viewers;
+  private final Map<String, Long> searched = new ConcurrentHashMap<>();
   private final Outages outages = new Outages();
   private final Instant started;
 
@@ -206,6 +208,26 @@ public final class Observer {
       long now = ticker.nanos();
       budget.charge(now, now - asked);
     }
+  }
+
+  /**
+   * Looks at a lock that no survey has seen, or takes what the last such look has shown: however many
+   * pages search for a name, the store is asked once in two seconds. Blocks for the store.
+   *
+   * @throws RuntimeException as {@link LockAdmin#find}
+   */
+  public SeenLock search(String name) {
+    long now = ticker.nanos();
+    Long asked = searched.get(name);
+    if (asked != null && now - asked < HOT) {
+      SeenLock known = seen.get(name);
+      return known != null ? known : SeenLock.free(name, clock.instant(), asked);
+    }
+    if (searched.size() >= SEARCHED) {
+      searched.clear();
+    }
+    searched.put(name, now);
+    return look(name);
   }
 
   /** A hold or wait that this console is about to end: tell its end as such. */

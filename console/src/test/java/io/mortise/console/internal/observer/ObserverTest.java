@@ -311,4 +311,20 @@ class ObserverTest {
     assertThat(outages.gaps().get(Outages.KEPT - 1).from())
         .isEqualTo(FakeAdmin.START.plusSeconds(10L * (3 * Outages.KEPT - 1)));
   }
+
+  @Test
+  void givenManySearchesForOneName_thenTheStoreIsAskedOnceInTwoSeconds() {
+    for (int i = 0; i < 10; i++) {
+      assertThat(observer.search("a").condition()).isEqualTo(Condition.FREE);
+      store.advance(Duration.ofMillis(100));
+    }
+    assertThat(store.finds).isEqualTo(1);
+    store.hold("a", 1, 1);
+    store.advance(Duration.ofSeconds(1));
+    assertThat(observer.search("a").condition()).isEqualTo(Condition.HELD);
+    assertThat(observer.search("a").condition()).isEqualTo(Condition.HELD);
+    assertThat(store.finds).isEqualTo(2);
+    assertThat(observer.search("b").condition()).isEqualTo(Condition.FREE);
+    assertThat(store.finds).isEqualTo(3);
+  }
 }
