@@ -104,7 +104,7 @@ class ConsoleAnswersTest {
                 .containsEntry("pid", (int) ProcessHandle.current().pid());
           });
       assertThat(names("state=waited")).containsExactly("busy/y");
-      assertThat(names("state=idle")).containsExactly("calm/x");
+      assertThat(names("state=uncontended")).containsExactly("calm/x");
       assertThat(names("prefix=calm/")).containsExactly("calm/x");
       assertThat(names("q=NIGHTLY")).containsExactly("busy/y");
       assertThat(names("q=" + ProcessHandle.current().pid())).hasSize(2);
@@ -286,6 +286,10 @@ class ConsoleAnswersTest {
       headers.put("Accept", "text/csv");
       Answer csv = http.send("GET", "/api/v1/locks", headers, "");
       assertThat(csv.header("Content-Type")).isEqualTo("text/csv; charset=utf-8");
+      assertThat(csv.body().lines().findFirst())
+          .contains(
+              "name,state,trouble,holders,waiters,host,pid,client,label,mode,token,heldMillis,waitedMillis,"
+                  + "shutForMillis");
       assertThat(csv.body()).contains("\"'=cmd|' /C calc'!A0\"", "\"'+1,\"\"x\"\"\"");
       assertThat(lease.isValid()).isTrue();
     }

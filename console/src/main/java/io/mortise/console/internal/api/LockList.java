@@ -94,7 +94,7 @@ final class LockList {
       }
     }
     if (asks && !exact && from == 0 && isName(text) && text.startsWith(prefix)) {
-      Row row = Row.of(observer.look(text), finder);
+      Row row = Row.of(observer.search(text), finder);
       if (row.condition() != Condition.FREE && isWanted(row)) {
         total++;
         add(best, row, order, most);
@@ -197,8 +197,8 @@ final class LockList {
       cells.add(row.lock().name());
       cells.add(row.condition());
       cells.add(String.join(" ", Trouble.words(row.troubles())));
-      cells.add(row.lock().holders());
-      cells.add(row.lock().waiters());
+      cells.add(counted(row.lock().holders()));
+      cells.add(counted(row.lock().waiters()));
       for (String key : List.of("host", "pid", "client", "label", "mode", "token")) {
         cells.add(first == null ? null : first.get(key));
       }
@@ -208,6 +208,11 @@ final class LockList {
       csv.append(CsvCells.line(cells));
     }
     return csv.toString();
+  }
+
+  /** A spreadsheet would add up what stands for some. */
+  private static @Nullable Integer counted(int number) {
+    return number < 0 ? null : number;
   }
 
   private Predicate<SeenLock> matcher() {
@@ -247,15 +252,15 @@ final class LockList {
   private static boolean is(Row row, String state) {
     return switch (state) {
       case "held" -> row.condition() == Condition.HELD;
-      case "idle" -> row.condition() == Condition.HELD && !row.lock().isWaited();
+      case "uncontended" -> row.condition() == Condition.HELD && !row.lock().isWaited();
       default -> row.troubles().contains(Trouble.valueOf(state.toUpperCase(Locale.ROOT)));
     };
   }
 
   private static void checkState(String state) {
-    if (!List.of("held", "idle", "waited", "long", "gone", "shut", "cycle").contains(state)) {
+    if (!List.of("held", "uncontended", "waited", "long", "gone", "shut", "cycle").contains(state)) {
       throw RefusedException.badRequest(
-          "State '" + state + "' is none of held, waited, long, gone, shut, idle, cycle.");
+          "State '" + state + "' is none of held, waited, long, gone, shut, uncontended, cycle.");
     }
   }
 

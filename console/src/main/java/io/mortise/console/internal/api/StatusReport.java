@@ -32,7 +32,7 @@ final class StatusReport {
   private final Map<Trouble, Integer> troubles = new HashMap<>();
   private int locks;
   private int held;
-  private int idle;
+  private int uncontended;
   private Duration longestWait = Duration.ZERO;
   private Duration longestHold = Duration.ZERO;
 
@@ -68,7 +68,7 @@ final class StatusReport {
     Set<Trouble> found = finder.of(lock);
     locks++;
     held += condition == Condition.HELD ? 1 : 0;
-    idle += condition == Condition.HELD && !lock.isWaited() ? 1 : 0;
+    uncontended += condition == Condition.HELD && !lock.isWaited() ? 1 : 0;
     found.forEach(trouble -> troubles.merge(trouble, 1, Integer::sum));
     groups.merge(group(lock.name()), 1, Integer::sum);
     Duration waited = lock.waitedFor();
@@ -145,7 +145,7 @@ final class StatusReport {
     counts.put("gone", troubles.getOrDefault(Trouble.GONE, 0));
     counts.put("shut", troubles.getOrDefault(Trouble.SHUT, 0));
     counts.put("long", troubles.getOrDefault(Trouble.LONG, 0));
-    counts.put("idle", idle);
+    counts.put("uncontended", uncontended);
     counts.put(
         "processes", observer.sessions().stream().filter(session -> !session.over()).count());
     counts.put("cycles", observer.cycles().size());

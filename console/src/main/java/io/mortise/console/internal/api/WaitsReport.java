@@ -94,7 +94,6 @@ final class WaitsReport {
     json.put("sessions", cycle.sessions());
     json.put("locks", cycle.locks());
     json.put("sinceAt", JsonParts.at(cycle.since()));
-    json.put("sure", false);
     return json;
   }
 
