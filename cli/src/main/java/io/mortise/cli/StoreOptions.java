@@ -2,7 +2,7 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.StoreUnfitException;
-import io.mortise.console.view.OutputSanitizer;
+import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;

@@ -7,7 +7,7 @@ import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.observer.ObservedEvent;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
-import io.mortise.console.view.JsonWriter;
+import io.mortise.console.internal.view.JsonWriter;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;

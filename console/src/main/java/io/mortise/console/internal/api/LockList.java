@@ -8,7 +8,7 @@ import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
-import io.mortise.console.view.LockFormatter.Condition;
+import io.mortise.console.internal.view.LockFormatter.Condition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

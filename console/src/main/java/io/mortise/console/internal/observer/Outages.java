@@ -1,6 +1,6 @@
 package io.mortise.console.internal.observer;
 
-import io.mortise.console.view.OutputSanitizer;
+import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.time.Instant;

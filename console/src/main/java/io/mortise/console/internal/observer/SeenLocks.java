@@ -2,7 +2,7 @@ package io.mortise.console.internal.observer;
 
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.SessionInfo;
-import io.mortise.console.view.LockFormatter.Condition;
+import io.mortise.console.internal.view.LockFormatter.Condition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
