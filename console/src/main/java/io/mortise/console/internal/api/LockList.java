@@ -114,7 +114,10 @@ final class LockList {
     }
   }
 
-  /** The page as an answer to somebody who asks once. Blocks for the store if the text may be a name. */
+  /**
+   * The page as an answer to somebody who asks once. Blocks for the store if the text may be a
+   * name.
+   */
   Map<String, @Nullable Object> answer() {
     return json(true);
   }
@@ -258,7 +261,8 @@ final class LockList {
   }
 
   private static void checkState(String state) {
-    if (!List.of("held", "uncontended", "waited", "long", "gone", "shut", "cycle").contains(state)) {
+    if (!List.of("held", "uncontended", "waited", "long", "gone", "shut", "cycle")
+        .contains(state)) {
       throw RefusedException.badRequest(
           "State '" + state + "' is none of held, waited, long, gone, shut, uncontended, cycle.");
     }

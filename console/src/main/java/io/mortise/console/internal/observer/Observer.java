@@ -211,8 +211,8 @@ public final class Observer {
   }
 
   /**
-   * Looks at a lock that no survey has seen, or takes what the last such look has shown: however many
-   * pages search for a name, the store is asked once in two seconds. Blocks for the store.
+   * Looks at a lock that no survey has seen, or takes what the last such look has shown: however
+   * many pages search for a name, the store is asked once in two seconds. Blocks for the store.
    *
    * @throws RuntimeException as {@link LockAdmin#find}
    */

@@ -74,6 +74,7 @@ public final class Outages {
         0,
         null,
         Duration.ZERO,
-        "the store did not answer for " + DurationText.format(Duration.between(ended.since(), now)));
+        "the store did not answer for "
+            + DurationText.format(Duration.between(ended.since(), now)));
   }
 }

@@ -84,8 +84,8 @@ public record SeenLock(
   }
 
   /**
-   * Whether people see the same as in another look at this lock. Ages that grew with the time between
-   * the two are the same.
+   * Whether people see the same as in another look at this lock. Ages that grew with the time
+   * between the two are the same.
    */
   boolean looksLike(SeenLock other) {
     return full == other.full
