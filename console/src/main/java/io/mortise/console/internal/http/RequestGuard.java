@@ -120,7 +120,7 @@ final class RequestGuard {
             401,
             "unauthorized",
             "This link is no longer valid.",
-            "Take the new one: from the terminal where mortise console runs, or from Console.url() in Java.");
+            "Take the new link: from the terminal where mortise console runs, or from Console.url() in Java.");
     return ConsoleResponse.error(refused).with("WWW-Authenticate", "Bearer").later(token.failed());
   }
 
