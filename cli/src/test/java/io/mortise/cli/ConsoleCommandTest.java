@@ -147,7 +147,8 @@ class ConsoleCommandTest extends CommandHarness {
           .untilAsserted(
               () ->
                   assertThat(tool.err())
-                      .contains("An operator at the console evicted from lock 'a' (store=sqlite:"));
+                      .contains(
+                          "An operator at the console evicted from lock 'a' (store=jdbc:sqlite:"));
     } catch (LeaseLostException e) {
       assertThat(e).hasMessageContaining("'a'");
     }
