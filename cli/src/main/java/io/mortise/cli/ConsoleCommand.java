@@ -100,6 +100,7 @@ final class ConsoleCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     InetSocketAddress address = address();
+    refuseOpen(address);
     Set<ConsoleAction> allowed = allowed();
     try (LockClient client = store.watch()) {
       ConsoleBuilder settings =
@@ -179,6 +180,16 @@ final class ConsoleCommand implements Callable<Integer> {
     }
     String host = parts.group(1) == null || parts.group(1).isEmpty() ? "127.0.0.1" : parts.group(1);
     return new InetSocketAddress(host, Integer.parseInt(parts.group(2)));
+  }
+
+  private void refuseOpen(InetSocketAddress address) {
+    if (behind == null && !address.isUnresolved() && !address.getAddress().isLoopbackAddress()) {
+      throw wrong(
+          "The console listens on this host only, and '"
+              + address.getHostString()
+              + "' is reached from others. For people elsewhere put a proxy with TLS before it, and name"
+              + " its address: --behind URL.");
+    }
   }
 
   private Set<ConsoleAction> allowed() {

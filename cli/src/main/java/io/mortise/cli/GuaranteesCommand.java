@@ -2,8 +2,8 @@ package io.mortise.cli;
 
 import io.mortise.cli.output.GuaranteePage;
 import io.mortise.cli.output.Pager;
-import io.mortise.console.view.GuaranteeFormatter;
-import io.mortise.console.view.JsonWriter;
+import io.mortise.console.internal.view.GuaranteeFormatter;
+import io.mortise.console.internal.view.JsonWriter;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
 import java.io.PrintStream;

@@ -10,7 +10,7 @@ import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.output.Terminal;
-import io.mortise.console.view.LockFormatter;
+import io.mortise.console.internal.view.LockFormatter;
 import io.mortise.spi.time.DurationText;
 import java.io.PrintStream;
 import java.net.InetAddress;

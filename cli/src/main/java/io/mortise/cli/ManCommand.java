@@ -1,7 +1,7 @@
 package io.mortise.cli;
 
 import io.mortise.cli.help.HelpLayout;
-import io.mortise.console.view.OutputSanitizer;
+import io.mortise.console.internal.view.OutputSanitizer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

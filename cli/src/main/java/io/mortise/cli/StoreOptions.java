@@ -2,7 +2,7 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.StoreUnfitException;
-import io.mortise.console.view.OutputSanitizer;
+import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
@@ -22,6 +22,9 @@ import picocli.CommandLine.Option;
 
 /** Which store a command talks to. */
 final class StoreOptions extends CommonOptions {
+  /** The logger of what is done at the console. */
+  static final String AUDIT = "io.mortise.console.internal.api.Evictor";
+
   static final String VARIABLE = "MORTISE_STORE";
   private static final Pattern MEMORY_MEMBER = Pattern.compile("[:,]mem:");
   private static final String SQLITE = "jdbc:sqlite:";
@@ -201,6 +204,8 @@ final class StoreOptions extends CommonOptions {
     // Read when the first logger is made, which is later than this.
     if (quiet) {
       System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "error");
+      // What operators did stays.
+      System.setProperty("org.slf4j.simpleLogger.log." + AUDIT, "warn");
     }
     if (verbose) {
       System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "info");

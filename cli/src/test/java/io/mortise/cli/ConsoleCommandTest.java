@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
+import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -15,6 +16,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -106,6 +108,49 @@ class ConsoleCommandTest extends CommandHarness {
           "--budget=0.5%",
           "--token=@" + token);
       assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void givenQuietConsole_whenItEvicts_thenItsLogSaysSoAllTheSame() throws Exception {
+    String url = "jdbc:sqlite:" + folder.resolve("locks.db");
+    try (LockClient locks = LockClient.connect(url);
+        Lease lease = locks.lock("a").acquire();
+        CliProcess tool =
+            CliProcess.start(
+                folder,
+                Main.class,
+                Map.of("MORTISE_STORE", url),
+                ProcessBuilder.Redirect.PIPE,
+                "console",
+                "--quiet",
+                "--listen=0",
+                "--allow=break")) {
+      await().atMost(Duration.ofSeconds(60)).until(() -> LINK.matcher(tool.err()).find());
+      Matcher link = LINK.matcher(tool.err());
+      assertThat(link.find()).isTrue();
+      String attempt = locks.admin().find("a").orElseThrow().holders().get(0).attempt();
+      String body =
+          "{\"attempt\":\"%s\",\"token\":\"%d\",\"how\":\"break\",\"confirm\":\"a\"}"
+              .formatted(attempt, lease.token());
+      HttpRequest request =
+          HttpRequest.newBuilder(URI.create(link.group(1) + "api/v1/locks/a/evict"))
+              .header("Authorization", "Bearer " + link.group(2))
+              .header("Content-Type", "application/json")
+              .timeout(Duration.ofSeconds(30))
+              .POST(HttpRequest.BodyPublishers.ofString(body))
+              .build();
+      assertThat(HttpClient.newHttpClient().send(request, BodyHandlers.ofString(UTF_8)).body())
+          .contains("hold_ended");
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(
+              () ->
+                  assertThat(tool.err())
+                      .contains(
+                          "An operator at the console evicted from lock 'a' (store=jdbc:sqlite:"));
+    } catch (LeaseLostException e) {
+      assertThat(e).hasMessageContaining("'a'");
     }
   }
 

@@ -57,7 +57,7 @@ public final class Console implements AutoCloseable {
           "The console listens on this host only, and '"
               + wanted.getHostString()
               + "' is reached from others. For people elsewhere put a proxy with TLS before it, and name its"
-              + " address: --behind URL.");
+              + " address by ConsoleBuilder.behind.");
     }
     Ticker ticker = Ticker.SYSTEM;
     AccessToken token =

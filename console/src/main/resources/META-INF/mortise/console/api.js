@@ -32,7 +32,7 @@ export class ApiError extends Error {
   constructor(status, body) {
     super(body.message);
     this.status = status;
-    this.advice = body.do;
+    this.remedy = body.remedy;
     this.body = body;
   }
 }
@@ -47,7 +47,7 @@ export async function call(path, options = {}) {
       ...options, headers: { ...options.headers, ...token && { Authorization: 'Bearer ' + token } } });
   } catch (e) {
     if (e.name === 'AbortError') throw e;
-    throw new ApiError(0, { message: NO_ANSWER, do: 'Look whether it still runs.' });
+    throw new ApiError(0, { message: NO_ANSWER, remedy: 'Look whether it still runs.' });
   }
 }
 
@@ -63,6 +63,9 @@ export const get = async (path, signal) => answer(await call(path, { signal }));
 /** Asks for a change. */
 export const post = async (path, body) =>
   answer(await call(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }));
+
+/** A name as one part of a path. A browser takes `.` and `..` for ways up, even escaped: a character that no name has goes before them. */
+export const segment = name => encodeURIComponent(/^\.\.?$/.test(name) ? '\x7f' + name : name);
 
 /** `a=1&b=2`, without empty ones. */
 export const query = fields => {

@@ -24,7 +24,7 @@ export function Doctor() {
   return el.div({ class: 'page' },
     el.div({ class: 'bar-1 bare' }, el.h1('Doctor'), data && el.span({ class: 'dim' }, 'looked ', h(Age, { since: data.asOfAt }), ' ago'),
       el.button({ class: 'btn end', disabled: busy, onClick: again }, busy ? 'It looks …' : 'Look again')),
-    error && el.p({ class: 'calm' }, error.status === 404 ? 'This console was started without the doctor. Ask it in a terminal: mortise doctor' : [error.message, ' ', error.advice]),
+    error && el.p({ class: 'calm' }, error.status === 404 ? 'This console was started without the doctor. Ask it in a terminal: mortise doctor' : [error.message, ' ', error.remedy]),
     !data && !error && el.p({ class: 'calm' }, 'It looks …'),
     data && [
       el.p(data.mode ? ['The store is in mode ', el.a({ class: 'link', href: link('guarantees') }, el.code(data.mode)), '. '] : 'The mode of the store is not known. ',

@@ -27,7 +27,7 @@ export function useEviction(path) {
     } catch (e) {
       if (e.status === 409 || !party) {
         const holder = e.body?.lock?.lock?.holders?.[0];
-        setDone({ party, error: e.message, at: now(), advice: e.advice, now: holder });
+        setDone({ party, error: e.message, at: now(), remedy: e.remedy, now: holder });
         close();
         return null;
       }
@@ -75,7 +75,7 @@ export function Evict({ eviction, data: { lock, asOfAt }, status }) {
       who, ' may go on until it hears of it. ', el.b('Two may then work at the same time'), '; only a resource that checks the token refuses the older one.'),
     how === 'break' && el.label({ class: 'confirm' }, 'Type the lock’s name to confirm',
       el.input({ placeholder: foreign(lock.name), autocomplete: 'off', spellcheck: false, value: typed, onInput: e => setTyped(e.target.value) })),
-    error && el.p({ class: 'deadtext', role: 'alert' }, error.message, ' ', error.advice),
+    error && el.p({ class: 'deadtext', role: 'alert' }, error.message, ' ', error.remedy),
     el.div({ class: 'row' }, el.small('Goes to the log and the history'),
       el.button({ class: 'btn', type: 'button', onClick: eviction.close }, 'Cancel'),
       el.button({ class: 'btn fill', disabled: !ready || busy }, waiter ? 'End its wait' : 'Evict'))));
@@ -92,7 +92,7 @@ export function Outcome({ eviction: { done, forget }, data: { lock } }) {
   const close = el.button({ class: 'icon', 'aria-label': 'Close this note', onClick: forget }, '✕');
   if (done.error) {
     return el.div({ class: 'note bad', role: 'alert' }, el.p(el.b('Nothing was done. '), done.error, ' ',
-      done.now && done.now.attempt !== done.party?.attempt ? [el.b(process(done.now)), ' holds it by now. Look again before you decide.'] : done.advice), close);
+      done.now && done.now.attempt !== done.party?.attempt ? [el.b(process(done.now)), ' holds it by now. Look again before you decide.'] : done.remedy), close);
   }
   const holds = done.party && lock.holders.some(party => party.attempt === done.party.attempt);
   const waiting = done.how === 'close' && done.result === 'hold_ended' && holds;

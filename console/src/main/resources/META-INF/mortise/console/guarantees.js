@@ -6,7 +6,7 @@ import { go, link } from './route.js';
 
 export function Guarantees({ route }) {
   const { data, error } = useOnce('guarantees');
-  if (!data) return el.div({ class: 'page' }, el.h1('Guarantees'), error && el.p({ class: 'calm' }, error.message, ' ', error.advice));
+  if (!data) return el.div({ class: 'page' }, el.h1('Guarantees'), error && el.p({ class: 'calm' }, error.message, ' ', error.remedy));
   const mode = id => data.modes.find(each => each.mode === id);
   const here = mode(data.here) ?? null;
   const other = mode(route.query.with) ?? null;

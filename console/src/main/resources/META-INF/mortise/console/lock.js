@@ -1,5 +1,6 @@
 import { h } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { segment } from './api.js';
 import { Chain } from './chain.js';
 import { Age, Left, Meter, now, useSeconds } from './clock.js';
 import { el } from './dom.js';
@@ -23,7 +24,7 @@ const PAST = 30 * 60000;
 
 /** @param {{ name: string, filter: Object<string, string>, narrow: boolean }} props */
 export function Lock({ name, filter, narrow }) {
-  const path = 'locks/' + encodeURIComponent(name);
+  const path = 'locks/' + segment(name);
   const { data, error } = useLive(path);
   const eviction = useEviction(path);
   const status = useStatus();
@@ -37,7 +38,7 @@ export function Lock({ name, filter, narrow }) {
       el.div({ class: 'head' },
         narrow && el.a({ class: 'icon back', href: link('locks', null, filter), 'aria-label': 'Back to the list' }, h(Icon, { of: 'back' })),
         el.h2({ class: 'mono' }, foreign(name)), h(CopyLink)),
-      error && !data ? el.p({ class: 'calm' }, error.message, ' ', error.advice) : data && h(Body, { data, path, status, eviction, may })),
+      error && !data ? el.p({ class: 'calm' }, error.message, ' ', error.remedy) : data && h(Body, { data, path, status, eviction, may })),
     data && h(Foot, { data, status, eviction, may }),
     eviction.party && h(Evict, { eviction, data, status }));
 }
@@ -125,7 +126,7 @@ function Foot({ data, status, eviction, may }) {
     status?.allowed.includes('open') && lock.state === 'shut' && el.button({ class: 'btn stop', onClick: eviction.open }, 'Open now'),
     el.button({ class: 'btn', onClick: () => copy(JSON.stringify(lock, null, 2)) }, 'Copy as JSON'),
     status && !may && lock.holders.length > 0 && el.p(status.features.includes('eviction')
-      ? ['This console only looks. To evict, start it with ', el.code('--allow close'), '.'] : 'This store cannot evict.'),
+      ? [status.allowed.length ? 'This console may not evict.' : 'This console only looks.', ' To evict, start it with ', el.code('--allow close'), ', in Java with ', el.code('ConsoleBuilder.allow'), '.'] : 'This store cannot evict.'),
     token && el.p({ class: 'token' }, first?.token ? 'Token' : 'Last token', el.br(), el.code(token)));
 }
 

@@ -8,6 +8,7 @@ import { useKeys } from './keys.js';
 import { Lock } from './lock.js';
 import { describe, holding, shapeOf, usually } from './lines.js';
 import { go, link } from './route.js';
+import { Empty } from './overview.js';
 import { MOST, useRows } from './rows.js';
 import { Shape } from './shapes.js';
 import { useStatus } from './status.js';
@@ -111,6 +112,5 @@ function Row({ line, index, chosen, filter }) {
 
 function Nothing({ filter, answer }) {
   if (Object.keys(filter).length) return el.p({ class: 'calm' }, 'No lock is like that. ', el.a({ href: link('locks') }, 'Show all'));
-  return el.div({ class: 'calm' }, el.p(answer.complete === false ? 'The first look is under way.' : 'No lock is held. The first one is made by:'),
-    answer.complete !== false && el.pre('mortise run --lock hello -- sleep 60\n\nLease lease = client.lock("hello").acquire();'));
+  return answer.complete === false ? el.p({ class: 'calm' }, 'The first look is under way.') : el.div({ class: 'empty' }, h(Empty));
 }

@@ -63,8 +63,8 @@ function partsOf(data, nodes) {
   for (const [name, edges] of Map.groupBy(data.edges, edge => edge.lock)) {
     const middle = lock(name);
     const waiting = [...new Set(edges.map(edge => edge.from))];
-    const idle = waiting.filter(key => !holders.has(key));
-    const crowd = idle.length > CROWD ? idle.slice(CROWD - 1) : [];
+    const leaves = waiting.filter(key => !holders.has(key));
+    const crowd = leaves.length > CROWD ? leaves.slice(CROWD - 1) : [];
     for (const key of waiting) if (!crowd.includes(key)) arrow(session(key), middle, 'wait', 'waits');
     if (crowd.length) {
       const id = 'crowd ' + name;

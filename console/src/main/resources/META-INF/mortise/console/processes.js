@@ -78,17 +78,17 @@ function Process({ session, narrow }) {
   const it = data?.process;
   return el.aside({ class: 'detail', id: 'detail', tabindex: -1, 'aria-label': 'The chosen process' }, el.div({ class: 'body', tabindex: 0, role: 'region', 'aria-label': 'All about the process' },
     el.div({ class: 'head' }, narrow && el.a({ class: 'icon back', href: link('processes'), 'aria-label': 'Back to the list' }, h(Icon, { of: 'back' })), el.h2({ class: 'mono' }, it ? process(it) : foreign(session))),
-    error && !data && el.p({ class: 'calm' }, error.message, ' ', error.advice),
+    error && !data && el.p({ class: 'calm' }, error.message, ' ', error.remedy),
     it && [
       el.dl({ class: 'facts' },
         el.div(el.dt('Client'), el.dd(foreign(it.client || '–'))),
         el.div(el.dt('Seen since'), el.dd(clock(it.sinceAt), el.small('last ', h(Age, { since: it.seenAt }), ' ago'))),
         el.div(el.dt('Alive'), el.dd(h(Alive, { each: it })))),
-      h(Locks, { title: 'Holds', word: 'held', list: data.holds, asOfAt: data.asOfAt }),
-      h(Locks, { title: 'Waits for', word: 'waits', list: data.waits, asOfAt: data.asOfAt }),
+      h(Locks, { title: 'Holds', word: 'held', list: data.holds }),
+      h(Locks, { title: 'Waits for', word: 'waits', list: data.waits }),
       data.events?.length > 0 && [el.h3('Latest', el.a({ href: link('history', null, { process: session }) }, 'All of them')), h(Latest, { events: data.events.slice(0, 20), locks: true })]]));
 }
 
-const Locks = ({ title, word, list, asOfAt }) => list.length > 0 && [el.h3(title),
+const Locks = ({ title, word, list }) => list.length > 0 && [el.h3(title),
   el.ul({ class: 'card rows' }, list.map(each => el.li({ key: each.attempt }, el.a({ class: 'mono', href: link('lock', each.lock) }, foreign(each.lock)),
-    el.span({ class: 'dim' }, each.mode, each.label && ', ' + foreign(each.label)), el.span(word, ' ', h(Age, { since: asOfAt - each.sinceMillis })))))];
+    el.span({ class: 'dim' }, each.mode, each.label && ', ' + foreign(each.label)), each.sinceMillis != null && el.span(word, ' ', h(Age, { since: each.asOfAt - each.sinceMillis })))))];

@@ -35,9 +35,9 @@ export function Shell() {
   const [help, setHelp] = useState(false);
   const page = PAGES[route.page] ? route.page : 'overview';
   const at = WITHIN[page] ?? page;
-  const away = status?.away != null || error?.status === 0;
+  const outage = status?.outage != null || error?.status === 0;
   useEffect(() => { document.title = (route.name ? foreign(route.name) + ' · ' : '') + title(at) + ' · Mortise'; }, [route]);
-  useEffect(() => { document.documentElement.classList.toggle('away', away); }, [away]);
+  useEffect(() => { document.documentElement.classList.toggle('outage', outage); }, [outage]);
   useKeys({ '?': () => setHelp(true), p: () => pause(), t: turn,
     ...Object.fromEntries(NAVIGATION.filter(Boolean).map((to, i) => [i + 1, () => go(link(to))])) });
   if (error?.status === 401) return h(Refused, { error });
@@ -46,12 +46,12 @@ export function Shell() {
     h(Top, { status, connection }),
     h(Navigation, { at, status }),
     el.main({ id: 'main', tabindex: -1 },
-      el.div({ class: 'bars' }, h(Away, { status, error }), h(Alarm, { status })),
+      el.div({ class: 'bars' }, h(Outage, { status, error }), h(Alarm, { status })),
       h(PAGES[page], { route: { ...route, page }, status })),
     help && h(KeyHelp, { onClose: () => setHelp(false) })];
 }
 
-const Refused = ({ error }) => el.main({ class: 'refused' }, el.div(h(Mark), el.h1(error.message), el.p(error.advice)));
+const Refused = ({ error }) => el.main({ class: 'refused' }, el.div(h(Mark), el.h1(error.message), el.p(error.remedy)));
 
 const Mark = () => el.svg({ viewBox: '0 0 24 24', 'aria-hidden': 'true' },
   el.rect({ x: 1.5, y: 1.5, width: 21, height: 21, rx: 5.5, fill: 'var(--ink)' }),
@@ -65,15 +65,14 @@ function Top({ status, connection: { paused, failures } }) {
     status && el.div({ class: 'store', title: 'The store. Its password is never sent here.' }, h(Icon, { of: 'store' }), el.span({ class: 'mono' }, foreign(status.store))),
     h(Jump),
     el.button({ class: classes('live', paused && 'paused', failures && 'failing'), title: 'Pause and go on (p)', 'aria-label': word + (paused ? ', go on' : ', pause'), onClick: () => pause() }, el.i(), el.span(word)),
-    status && el.span({ class: 'pill still mode', title: allowed.length ? 'Started with --allow ' + allowed.join(',') : 'Started without --allow: it changes nothing.' },
+    status && el.span({ class: 'pill still mode', title: 'Set at its start, by --allow, or in Java by ConsoleBuilder.allow.' },
       allowed.length ? 'May ' + allowed.join(', ') : 'Read-only'),
     el.button({ class: 'icon', 'aria-label': 'Dark or light', title: 'Dark or light (t)', onClick: turn }, h(Icon, { of: 'moon' })));
 }
 
 function Navigation({ at, status }) {
   const counts = status?.counts;
-  const weak = status?.weak;
-  const numbers = counts && { locks: [counts.locks], waits: [counts.cycles || counts.waited, counts.cycles ? 'bad' : counts.waited ? 'wait' : ''], processes: [counts.processes], doctor: weak ? [weak, 'wait'] : [] };
+  const numbers = counts && { locks: [counts.locks], waits: [counts.cycles || counts.waited, counts.cycles ? 'bad' : counts.waited ? 'wait' : ''], processes: [counts.processes] };
   return el.nav({ 'aria-label': 'Pages' },
     NAVIGATION.map(page => page === null ? el.h2({ key: 'h' }, 'This installation') : el.a({ key: page, href: link(page), 'aria-current': page === at ? 'page' : null, 'aria-label': title(page) },
       h(Icon, { of: page }), el.span(title(page)), numbers?.[page]?.[0] ? el.span({ class: 'n ' + (numbers[page][1] ?? '') }, count(numbers[page][0])) : null)),
@@ -89,11 +88,11 @@ function Cost({ status: { budget, survey, nowAt, counts } }) {
     survey.asOfAt == null ? 'The first look is under way' : `${survey.complete ? 'All ' : ''}${count(counts.locks)} seen ${span(Math.max(0, Math.floor((nowAt - survey.asOfAt) / 1000) * 1000))} ago`);
 }
 
-function Away({ status, error }) {
+function Outage({ status, error }) {
   useSeconds();
-  if (error?.status === 0) return el.div({ class: 'alarm still', role: 'status' }, h(Icon, { of: 'warning' }), el.span(el.b(error.message), ' ', error.advice));
-  if (!status?.away) return null;
+  if (error?.status === 0) return el.div({ class: 'alarm still', role: 'status' }, h(Icon, { of: 'warning' }), el.span(el.b(error.message), ' ', error.remedy));
+  if (!status?.outage) return null;
   const seen = status.survey.asOfAt;
   return el.div({ class: 'alarm still', role: 'status' }, h(Icon, { of: 'warning' }),
-    el.span(el.b(seen ? `As of ${clock(seen)}` : 'Nothing was seen yet'), ': the store does not answer since ', clock(status.away.sinceAt), '. ', foreign(status.away.message)));
+    el.span(el.b(seen ? `As of ${clock(seen)}` : 'Nothing was seen yet'), ': the store does not answer since ', clock(status.outage.sinceAt), '. ', foreign(status.outage.message)));
 }

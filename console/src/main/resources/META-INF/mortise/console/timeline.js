@@ -5,7 +5,7 @@ import { useWidth } from './width.js';
 /**
  * Bars over time: who held when, in one lane or in several, and a line of how many waited.
  *
- * @typedef {'held' | 'shared' | 'lost' | 'evicted' | 'now' | 'unseen' | 'overlap'} Kind
+ * @typedef {'held' | 'shared' | 'lost' | 'evicted' | 'now' | 'unseen'} Kind
  * @typedef {{ from: number, to: number, kind: Kind, title: string, text?: string, note?: string }} Bar
  *   `text` stands on the bar if it has room, `note` above it
  * @typedef {{ name?: string, href?: string, bars: Bar[] }} Lane

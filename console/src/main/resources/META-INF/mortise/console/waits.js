@@ -28,10 +28,10 @@ export function Waits({ route }) {
 function Cycle({ cycle, data, nodes }) {
   const inside = data.edges.filter(edge => cycle.sessions.includes(edge.from) && cycle.sessions.includes(edge.to));
   return el.section({ class: 'note bad', 'aria-label': 'Possible deadlock' }, el.div(
-    el.p(el.b(cycle.sure ? '↻ Deadlock' : '↻ Possible deadlock'), ', for ', h(Age, { since: cycle.sinceAt })),
+    el.p(el.b('↻ Possible deadlock'), ', for ', h(Age, { since: cycle.sinceAt })),
     el.ul(inside.map(edge => el.li({ key: edge.attempt + edge.to }, el.code(named(nodes.get(edge.from))), ' waits for ', lockLink(edge.lock), ', held by ', el.code(named(nodes.get(edge.to))), ', for ', h(Age, { since: data.asOfAt - edge.sinceMillis })))),
     el.p('To end it, evict one of the holders: ', cycle.locks.map((lock, i) => [i > 0 && ' or ', lockLink(lock)]), '. ',
-      !cycle.sure && 'Two threads of one process are not told apart: look again before you do.')));
+      'Two threads of one process are not told apart: look again before you do.')));
 }
 
 const lockLink = lock => el.a({ class: 'mono link', href: link('lock', lock) }, foreign(lock));

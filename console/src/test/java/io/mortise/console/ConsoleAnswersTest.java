@@ -14,8 +14,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -104,7 +104,7 @@ class ConsoleAnswersTest {
                 .containsEntry("pid", (int) ProcessHandle.current().pid());
           });
       assertThat(names("state=waited")).containsExactly("busy/y");
-      assertThat(names("state=idle")).containsExactly("calm/x");
+      assertThat(names("state=uncontended")).containsExactly("calm/x");
       assertThat(names("prefix=calm/")).containsExactly("calm/x");
       assertThat(names("q=NIGHTLY")).containsExactly("busy/y");
       assertThat(names("q=" + ProcessHandle.current().pid())).hasSize(2);
@@ -286,6 +286,10 @@ class ConsoleAnswersTest {
       headers.put("Accept", "text/csv");
       Answer csv = http.send("GET", "/api/v1/locks", headers, "");
       assertThat(csv.header("Content-Type")).isEqualTo("text/csv; charset=utf-8");
+      assertThat(csv.body().lines().findFirst())
+          .contains(
+              "name,state,trouble,holders,waiters,host,pid,client,label,mode,token,heldMillis,waitedMillis,"
+                  + "shutForMillis");
       assertThat(csv.body()).contains("\"'=cmd|' /C calc'!A0\"", "\"'+1,\"\"x\"\"\"");
       assertThat(lease.isValid()).isTrue();
     }
@@ -296,13 +300,9 @@ class ConsoleAnswersTest {
     try (Lease lease = one.lock("first").acquire();
         Socket socket = http.open()) {
       soon(() -> assertThat(names("")).containsExactly("first"));
-      String request =
-          "GET /api/v1/stream?lock=second&waits=true&processes=true&list=sort%3Dname HTTP/1.1\r\nHost: "
-              + http.host()
-              + "\r\nAuthorization: Bearer "
-              + http.token()
-              + "\r\n\r\n";
-      socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+      socket
+          .getOutputStream()
+          .write(http.stream("lock=second&waits=true&processes=true&list=sort%3Dname"));
       String begin = RawHttp.readUntil(socket.getInputStream(), "event: processes");
       assertThat(begin).contains("event: status", "event: list", "event: lock", "event: waits");
       Lease second = one.lock("second").acquire();
@@ -317,6 +317,35 @@ class ConsoleAnswersTest {
       String renewed = RawHttp.readUntil(socket.getInputStream(), "event: processes");
       assertThat(renewed).doesNotContain("event: change");
       assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void givenManyStreamsWithASearch_thenTheyAskTheStoreNothing_andSurveysGoOn() throws Exception {
+    CountedAdmin counted = new CountedAdmin(looking);
+    List<Socket> streams = new ArrayList<>();
+    try (Console other =
+            Console.builder(counted.client())
+                .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .start();
+        Lease lease = one.lock("invoice/1").acquire()) {
+      RawHttp others = new RawHttp(other);
+      for (int i = 0; i < 10; i++) {
+        Socket socket = others.open();
+        streams.add(socket);
+        socket.getOutputStream().write(others.stream("list=q%3Dinvoic"));
+        RawHttp.readUntil(socket.getInputStream(), "event: list");
+      }
+      int surveys = counted.surveys();
+      soon(() -> assertThat(counted.surveys()).isGreaterThan(surveys + 1));
+      assertThat(counted.finds("invoic")).isZero();
+      assertThat(others.get("/api/v1/locks?q=invoic").status()).isEqualTo(200);
+      assertThat(counted.finds("invoic")).isEqualTo(1);
+      assertThat(lease.isValid()).isTrue();
+    } finally {
+      for (Socket socket : streams) {
+        socket.close();
+      }
     }
   }
 

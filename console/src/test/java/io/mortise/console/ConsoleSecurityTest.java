@@ -301,7 +301,7 @@ class ConsoleSecurityTest {
       String body = "{\"attempt\":\"x\",\"token\":\"1\",\"how\":\"break\",\"confirm\":\"a/b\"}";
       Answer refused = http.post(LOCK + "/evict", body);
       assertThat(refused.status()).isEqualTo(404);
-      assertThat(refused.body()).contains("--allow break");
+      assertThat(refused.body()).contains("ConsoleBuilder.allow", "--allow break");
       assertThat(http.post(LOCK + "/open", "{}").status()).isEqualTo(404);
       assertThat(http.get(STATUS).body()).contains("\"allowed\":[\"close\"]");
       assertThat(lease.isValid()).isTrue();
@@ -411,7 +411,7 @@ class ConsoleSecurityTest {
     ConsoleBuilder open = Console.builder(client).listen(new InetSocketAddress("0.0.0.0", 0));
     assertThatThrownBy(open::start)
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("--behind URL");
+        .hasMessageContaining("ConsoleBuilder.behind");
     console.close();
     console =
         Console.builder(client)

@@ -86,6 +86,19 @@ final class RawHttp {
     return socket;
   }
 
+  /** The bytes that ask for a stream. */
+  byte[] stream(String query) {
+    String request =
+        "GET /api/v1/stream?"
+            + query
+            + " HTTP/1.1\r\nHost: "
+            + host()
+            + "\r\nAuthorization: Bearer "
+            + token
+            + "\r\n\r\n";
+    return request.getBytes(StandardCharsets.UTF_8);
+  }
+
   /** What a stream says until a text is in it. */
   static String readUntil(InputStream in, String text) throws IOException {
     ByteArrayOutputStream read = new ByteArrayOutputStream();

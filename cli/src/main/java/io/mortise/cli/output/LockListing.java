@@ -2,8 +2,8 @@ package io.mortise.cli.output;
 
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
-import io.mortise.console.view.LockFormatter;
-import io.mortise.console.view.OutputSanitizer;
+import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.time.DurationText;

@@ -37,6 +37,16 @@ class EvictPageTest {
   }
 
   @Test
+  void givenConsoleThatMayOpenOnly_whenLockIsShown_thenItDoesNotSayThatItOnlyLooks() {
+    console.start(
+        TestStore.MEMORY.newUrl(), builder -> builder.allow(EnumSet.of(ConsoleAction.OPEN)));
+    ConsolePage.hold(console.client("one"), "job", "");
+    console.visit("/lock/job");
+    assertThat(console.detail()).containsText("This console may not evict");
+    assertThat(console.detail()).not().containsText("only looks");
+  }
+
+  @Test
   void givenHolder_whenEvictedGently_thenItIsToldAndThePageSaysWhoIsNext() {
     console.start(TestStore.REDIS.newUrl(), builder -> builder.allow(ConsolePage.ALL));
     Lease lease = ConsolePage.hold(console.client("one"), "job", "old");

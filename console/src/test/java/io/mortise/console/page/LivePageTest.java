@@ -3,6 +3,9 @@ package io.mortise.console.page;
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.AriaRole;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.console.Console;
@@ -11,6 +14,8 @@ import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.RedisServer;
 import io.mortise.testkit.server.TestStore;
 import java.net.URI;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -84,28 +89,46 @@ class LivePageTest {
 
     server.pause();
     assertThat(console.page().locator(".alarm")).containsText("the store does not answer");
-    assertThat(console.page().locator("html.away")).hasCount(1);
+    assertThat(console.page().locator("html.outage")).hasCount(1);
     assertThat(console.detail()).containsText("before");
     assertThat(console.row("job")).isVisible();
 
     server.resume();
     assertThat(console.page().locator(".alarm")).hasCount(0);
-    assertThat(console.page().locator("html.away")).hasCount(0);
+    assertThat(console.page().locator("html.outage")).hasCount(0);
   }
 
   @Test
-  void givenPausedPage_whenLockChanges_thenItIsSeenOnlyAfterwards() {
+  void givenPausedPage_whenLocksChange_thenItAsksNothing_andShowsThemOnlyAfterwards() {
     console.start(TestStore.MEMORY.newUrl());
     LockClient one = console.client("one");
     ConsolePage.hold(one, "first", "");
+    Page paused = console.page();
+    List<String> ended = new CopyOnWriteArrayList<>();
+    paused.onRequestFailed(request -> ended.add(request.url()));
+    List<String> asked = new CopyOnWriteArrayList<>();
+    paused.onRequest(request -> asked.add(request.url()));
     console.visit("/locks");
     assertThat(console.row("first")).isVisible();
-    console.page().keyboard().press("p");
+    paused.waitForCondition(() -> asked.stream().anyMatch(url -> url.contains("/stream")));
+    paused.keyboard().press("p");
     assertThat(console.button("Paused, go on")).isVisible();
-    ConsolePage.hold(one, "second", "");
-    console.client("two").admin().find("second");
+    paused.waitForCondition(() -> ended.stream().anyMatch(url -> url.contains("/stream")));
+    asked.clear();
+
+    // Another tab shows that the console tells of them, each after the one before.
+    Page live = paused.context().newPage();
+    live.navigate(paused.url());
+    Locator rows = live.getByRole(AriaRole.TABLE).first().locator("tbody tr");
+    assertThat(rows).hasCount(1);
+    for (int i = 2; i <= 4; i++) {
+      ConsolePage.hold(one, "later/" + i, "");
+      assertThat(rows).hasCount(i);
+    }
     assertThat(console.table().locator("tbody tr")).hasCount(1);
-    console.page().keyboard().press("p");
-    assertThat(console.table().locator("tbody tr")).hasCount(2);
+    assertThat(asked).isEmpty();
+
+    paused.keyboard().press("p");
+    assertThat(console.table().locator("tbody tr")).hasCount(4);
   }
 }

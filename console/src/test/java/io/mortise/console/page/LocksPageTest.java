@@ -7,6 +7,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.TestStore;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -99,5 +100,17 @@ class LocksPageTest {
     console.page().keyboard().press("Enter");
     assertThat(console.detail().locator("h2")).hasText("never/used");
     assertThat(console.detail()).containsText("Nobody holds it");
+  }
+
+  @Test
+  void givenLocksNamedLikeWaysUp_whenOpened_thenEachIsShown() {
+    console.start(TestStore.MEMORY.newUrl());
+    LockClient one = console.client("one");
+    for (String name : List.of(".", "..", "%2E")) {
+      ConsolePage.hold(one, name, "of " + name);
+      console.visit("/lock/" + name.replace("%", "%25"));
+      assertThat(console.detail().locator("h2")).hasText(name);
+      assertThat(console.detail().locator(".facts")).containsText("of " + name);
+    }
   }
 }

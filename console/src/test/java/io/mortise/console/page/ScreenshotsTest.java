@@ -11,14 +11,20 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Makes the pictures of the documentation, with {@code -Dmortise.screenshots.update=true}. */
+/**
+ * Makes the pictures of the documentation, and those of the other pages in {@code
+ * target/screenshots}, with {@code -Dmortise.screenshots.update=true}.
+ */
 @EnabledIfSystemProperty(named = "mortise.screenshots.update", matches = "true")
 class ScreenshotsTest {
+  private static final Set<String> DOCUMENTED = Set.of("locks", "waits");
+
   @RegisterExtension final ConsolePage console = new ConsolePage();
 
   private static Map<String, String> pages() {
@@ -88,6 +94,10 @@ class ScreenshotsTest {
     console
         .page()
         .screenshot(
-            new Page.ScreenshotOptions().setPath(Path.of("..", "docs", "console").resolve(file)));
+            new Page.ScreenshotOptions()
+                .setPath(
+                    DOCUMENTED.contains(name)
+                        ? Path.of("..", "docs", "console", file)
+                        : Path.of("target", "screenshots", file)));
   }
 }

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Which path gets which answer. */
 public final class ConsoleApi implements Function<ConsoleRequest, ConsoleResponse> {
+  /** May stand before a name, and is in none: a control character. */
+  private static final String BEFORE_DOTS = "\u007f";
+
   private final LockAdmin admin;
   private final Observer observer;
   private final Ticker ticker;
@@ -75,7 +78,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
   }
 
   private ConsoleResponse one(List<String> path, ConsoleRequest request) {
-    String name = path.get(1);
+    String name = name(path.get(1));
     if (path.size() == 2 && path.get(0).equals("locks")) {
       checkName(name);
       observer.watched(name);
@@ -93,7 +96,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
 
   private ConsoleResponse write(List<String> path, ConsoleRequest request) {
     if (path.size() == 3 && path.get(0).equals("locks") && !allowed.isEmpty()) {
-      String name = path.get(1);
+      String name = name(path.get(1));
       checkName(name);
       if (path.get(2).equals("evict")) {
         return evictor.evict(name, request);
@@ -114,7 +117,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
           .with("Cache-Control", "no-store")
           .with("Content-Disposition", "attachment; filename=\"locks.csv\"");
     }
-    return json(list.json());
+    return json(list.answer());
   }
 
   private Map<String, @Nullable Object> status() {
@@ -123,6 +126,11 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
 
   private static ConsoleResponse json(Map<String, @Nullable Object> json) {
     return ConsoleResponse.json(200, json);
+  }
+
+  /** Browsers and proxies take {@code .} and {@code ..} for ways up, even escaped. */
+  private static String name(String segment) {
+    return segment.startsWith(BEFORE_DOTS) ? segment.substring(BEFORE_DOTS.length()) : segment;
   }
 
   static void checkName(String name) {

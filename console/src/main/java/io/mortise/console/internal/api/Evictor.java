@@ -12,9 +12,9 @@ import io.mortise.console.internal.observer.ObservedEvent;
 import io.mortise.console.internal.observer.ObservedKind;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
-import io.mortise.console.view.EvictionText;
-import io.mortise.console.view.LockFormatter;
-import io.mortise.console.view.OutputSanitizer;
+import io.mortise.console.internal.view.EvictionText;
+import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.console.internal.view.OutputSanitizer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * asks, or nothing.
  */
 final class Evictor {
-  private static final Logger LOG = LoggerFactory.getLogger(Evictor.class);
+  private static final Logger log = LoggerFactory.getLogger(Evictor.class);
 
   private static final String CLOSE = "close";
   private static final String BREAK = "break";
@@ -62,7 +62,9 @@ final class Evictor {
           404,
           "not-found",
           "This console may not do that.",
-          "To allow it, start it with --allow " + (now ? BREAK : CLOSE) + ".");
+          "To allow it, start it with ConsoleBuilder.allow in Java, or with mortise console --allow "
+              + (now ? BREAK : CLOSE)
+              + ".");
     }
     if (now && !name.equals(text(body, "confirm"))) {
       throw RefusedException.badRequest("To free a lock at once, 'confirm' has to be its name.");
@@ -85,19 +87,20 @@ final class Evictor {
     }
     Eviction how = now || holder.isEmpty() ? Eviction.BREAK : Eviction.CLOSE;
     observer.evicting(event(name, party.get(), how, holder.isPresent()));
-    EvictionResult result = admin.evict(name, party.get().attempt(), how);
-    SeenLock after = observer.look(name);
+    EvictionResult result = evict(name, party.get(), how);
     String who = LockFormatter.client(party.get());
     String message = EvictionText.of(result, OutputSanitizer.text(name), who, now, dead);
-    LOG.warn(
-        "An operator at the console evicted from lock '{}': {} (form={}, attempt={}, token={},"
-            + " result={}).",
+    log.warn(
+        "An operator at the console evicted from lock '{}' (store={}): {} (form={}, attempt={},"
+            + " token={}, result={}).",
         OutputSanitizer.text(name),
+        store(),
         message,
         how,
         party.get().attempt(),
         party.get().token(),
         result);
+    SeenLock after = observer.look(name);
     if (result == EvictionResult.NOT_THERE) {
       return changed(after, message);
     }
@@ -119,18 +122,57 @@ final class Evictor {
     if (held) {
       return changed(lock, "Somebody holds this lock. Nothing was done.");
     }
-    boolean opened = admin.reopen(name);
-    SeenLock after = observer.look(name);
+    boolean opened = reopen(name);
     String message =
         opened
             ? "Opened lock '" + OutputSanitizer.text(name) + "'."
             : "Lock '" + OutputSanitizer.text(name) + "' has opened by itself.";
-    LOG.warn("An operator at the console: {}", message);
+    log.warn(
+        "An operator at the console opened lock '{}' (store={}): {}",
+        OutputSanitizer.text(name),
+        store(),
+        message);
+    SeenLock after = observer.look(name);
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("opened", opened);
     json.put("message", message);
     json.put("lock", LockDetail.json(observer, after));
     return ConsoleResponse.json(200, json);
+  }
+
+  private EvictionResult evict(String name, LockParticipant party, Eviction how) {
+    try {
+      return admin.evict(name, party.attempt(), how);
+    } catch (RuntimeException e) {
+      log.warn(
+          "An operator at the console asked to evict from lock '{}' (store={}), and what came of it"
+              + " is not known (form={}, attempt={}, token={}).",
+          OutputSanitizer.text(name),
+          store(),
+          how,
+          party.attempt(),
+          party.token(),
+          e);
+      throw e;
+    }
+  }
+
+  private boolean reopen(String name) {
+    try {
+      return admin.reopen(name);
+    } catch (RuntimeException e) {
+      log.warn(
+          "An operator at the console asked to open lock '{}' (store={}), and what came of it is not"
+              + " known.",
+          OutputSanitizer.text(name),
+          store(),
+          e);
+      throw e;
+    }
+  }
+
+  private String store() {
+    return OutputSanitizer.hide(admin.store().display());
   }
 
   private ConsoleResponse changed(SeenLock lock, String message) {

@@ -1,8 +1,8 @@
 package io.mortise.console.internal.api;
 
 import io.mortise.console.internal.http.RefusedException;
-import io.mortise.console.view.DoctorReport;
-import io.mortise.console.view.GuaranteeFormatter;
+import io.mortise.console.internal.view.DoctorReport;
+import io.mortise.console.internal.view.GuaranteeFormatter;
 import io.mortise.guarantee.GuaranteeLevel;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;

@@ -7,7 +7,7 @@ import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.observer.ObservedEvent;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
-import io.mortise.console.view.JsonWriter;
+import io.mortise.console.internal.view.JsonWriter;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;
@@ -126,7 +126,7 @@ final class LiveStream implements ConsoleResponse.StreamBody {
 
   private void writeChanges(EventSink sink) throws IOException {
     if (list != null) {
-      writeList(sink, list.json());
+      writeList(sink, list.seen());
     }
     for (String name : names) {
       SeenLock seen = observer.lock(name);

@@ -4,7 +4,7 @@ import io.mortise.admin.LockParticipant;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
-import io.mortise.console.view.LockFormatter;
+import io.mortise.console.internal.view.LockFormatter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -8,7 +8,7 @@ import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
-import io.mortise.console.view.LockFormatter.Condition;
+import io.mortise.console.internal.view.LockFormatter.Condition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -71,8 +71,12 @@ final class LockList {
   /** The first of what the filter lets pass, in order. */
   private record Rows(List<Row> first, int total) {}
 
-  /** Keeps the best only: to sort all would take most of the time of a long list. */
-  private Rows rows(int most) {
+  /**
+   * Keeps the best only: to sort all would take most of the time of a long list.
+   *
+   * @param asks the store for a text that may be a name which no survey has seen
+   */
+  private Rows rows(int most, boolean asks) {
     Trouble.Finder finder = new Trouble.Finder(observer);
     Predicate<SeenLock> matches = matcher();
     Comparator<Row> order = comparator();
@@ -89,8 +93,8 @@ final class LockList {
         }
       }
     }
-    if (!exact && from == 0 && isName(text) && text.startsWith(prefix)) {
-      Row row = Row.of(observer.look(text), finder);
+    if (asks && !exact && from == 0 && isName(text) && text.startsWith(prefix)) {
+      Row row = Row.of(observer.search(text), finder);
       if (row.condition() != Condition.FREE && isWanted(row)) {
         total++;
         add(best, row, order, most);
@@ -110,9 +114,21 @@ final class LockList {
     }
   }
 
-  /** The page as an answer. */
-  Map<String, @Nullable Object> json() {
-    Rows rows = rows((int) Math.min((long) from + limit, Integer.MAX_VALUE));
+  /**
+   * The page as an answer to somebody who asks once. Blocks for the store if the text may be a
+   * name.
+   */
+  Map<String, @Nullable Object> answer() {
+    return json(true);
+  }
+
+  /** The page as far as it was seen, for a stream: it is drawn again with every change. */
+  Map<String, @Nullable Object> seen() {
+    return json(false);
+  }
+
+  private Map<String, @Nullable Object> json(boolean asks) {
+    Rows rows = rows((int) Math.min((long) from + limit, Integer.MAX_VALUE), asks);
     List<Row> page = rows.first().subList(Math.min(from, rows.first().size()), rows.first().size());
     int end = from + page.size();
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
@@ -177,15 +193,15 @@ final class LockList {
         new StringBuilder(
             "name,state,trouble,holders,waiters,host,pid,client,label,mode,token,heldMillis,waitedMillis,"
                 + "shutForMillis\r\n");
-    for (Row row : rows(Integer.MAX_VALUE).first()) {
+    for (Row row : rows(Integer.MAX_VALUE, true).first()) {
       Map<String, @Nullable Object> line = line(row);
       Map<String, @Nullable Object> first = first(observer, row.lock());
       List<@Nullable Object> cells = new ArrayList<>();
       cells.add(row.lock().name());
       cells.add(row.condition());
       cells.add(String.join(" ", Trouble.words(row.troubles())));
-      cells.add(row.lock().holders());
-      cells.add(row.lock().waiters());
+      cells.add(counted(row.lock().holders()));
+      cells.add(counted(row.lock().waiters()));
       for (String key : List.of("host", "pid", "client", "label", "mode", "token")) {
         cells.add(first == null ? null : first.get(key));
       }
@@ -195,6 +211,11 @@ final class LockList {
       csv.append(CsvCells.line(cells));
     }
     return csv.toString();
+  }
+
+  /** A spreadsheet would add up what stands for some. */
+  private static @Nullable Integer counted(int number) {
+    return number < 0 ? null : number;
   }
 
   private Predicate<SeenLock> matcher() {
@@ -234,15 +255,16 @@ final class LockList {
   private static boolean is(Row row, String state) {
     return switch (state) {
       case "held" -> row.condition() == Condition.HELD;
-      case "idle" -> row.condition() == Condition.HELD && !row.lock().isWaited();
+      case "uncontended" -> row.condition() == Condition.HELD && !row.lock().isWaited();
       default -> row.troubles().contains(Trouble.valueOf(state.toUpperCase(Locale.ROOT)));
     };
   }
 
   private static void checkState(String state) {
-    if (!List.of("held", "idle", "waited", "long", "gone", "shut", "cycle").contains(state)) {
+    if (!List.of("held", "uncontended", "waited", "long", "gone", "shut", "cycle")
+        .contains(state)) {
       throw RefusedException.badRequest(
-          "State '" + state + "' is none of held, waited, long, gone, shut, idle, cycle.");
+          "State '" + state + "' is none of held, waited, long, gone, shut, uncontended, cycle.");
     }
   }
 

@@ -2,11 +2,12 @@ package io.mortise.console.internal.api;
 
 import io.mortise.admin.StoreInfo;
 import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.internal.observer.Outages;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
 import io.mortise.console.internal.observer.WaitCycle;
-import io.mortise.console.view.LockFormatter.Condition;
-import io.mortise.console.view.OutputSanitizer;
+import io.mortise.console.internal.view.LockFormatter.Condition;
+import io.mortise.console.internal.view.OutputSanitizer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -31,7 +32,7 @@ final class StatusReport {
   private final Map<Trouble, Integer> troubles = new HashMap<>();
   private int locks;
   private int held;
-  private int idle;
+  private int uncontended;
   private Duration longestWait = Duration.ZERO;
   private Duration longestHold = Duration.ZERO;
 
@@ -67,7 +68,7 @@ final class StatusReport {
     Set<Trouble> found = finder.of(lock);
     locks++;
     held += condition == Condition.HELD ? 1 : 0;
-    idle += condition == Condition.HELD && !lock.isWaited() ? 1 : 0;
+    uncontended += condition == Condition.HELD && !lock.isWaited() ? 1 : 0;
     found.forEach(trouble -> troubles.merge(trouble, 1, Integer::sum));
     groups.merge(group(lock.name()), 1, Integer::sum);
     Duration waited = lock.waitedFor();
@@ -109,12 +110,12 @@ final class StatusReport {
     json.put("features", words(store.features()));
     json.put("mode", mode);
     json.put("allowed", allowed.stream().sorted().toList());
-    Observer.Away away = observer.away();
+    Outages.Outage outage = observer.outage();
     json.put(
-        "away",
-        away == null
+        "outage",
+        outage == null
             ? null
-            : Map.of("sinceAt", away.since().toEpochMilli(), "message", away.message()));
+            : Map.of("sinceAt", outage.since().toEpochMilli(), "message", outage.message()));
     json.put("survey", survey());
     json.put("budget", Map.of("share", observer.share(), "used", rounded(observer.used())));
     json.put("counts", counts());
@@ -144,7 +145,7 @@ final class StatusReport {
     counts.put("gone", troubles.getOrDefault(Trouble.GONE, 0));
     counts.put("shut", troubles.getOrDefault(Trouble.SHUT, 0));
     counts.put("long", troubles.getOrDefault(Trouble.LONG, 0));
-    counts.put("idle", idle);
+    counts.put("uncontended", uncontended);
     counts.put(
         "processes", observer.sessions().stream().filter(session -> !session.over()).count());
     counts.put("cycles", observer.cycles().size());

@@ -4,7 +4,7 @@ import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
 import io.mortise.console.internal.observer.WaitCycle;
-import io.mortise.console.view.LockFormatter.Condition;
+import io.mortise.console.internal.view.LockFormatter.Condition;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;

@@ -4,9 +4,9 @@ import io.mortise.admin.LockInfo;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.WaitCycle;
-import io.mortise.console.view.LockFormatter;
-import io.mortise.console.view.WaitGraph;
-import io.mortise.console.view.WaitGraph.Link;
+import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.console.internal.view.WaitGraph;
+import io.mortise.console.internal.view.WaitGraph.Link;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -94,7 +94,6 @@ final class WaitsReport {
     json.put("sessions", cycle.sessions());
     json.put("locks", cycle.locks());
     json.put("sinceAt", JsonParts.at(cycle.since()));
-    json.put("sure", false);
     return json;
   }
 

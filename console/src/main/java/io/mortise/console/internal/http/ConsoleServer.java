@@ -39,7 +39,7 @@ public final class ConsoleServer implements AutoCloseable {
     setIfAbsent("sun.net.httpserver.maxReqTime", "5");
   }
 
-  private static final Logger LOG = LoggerFactory.getLogger(ConsoleServer.class);
+  private static final Logger log = LoggerFactory.getLogger(ConsoleServer.class);
 
   static final int MAX_STREAMS = 32;
 
@@ -107,11 +107,6 @@ public final class ConsoleServer implements AutoCloseable {
     return server.getAddress();
   }
 
-  /** How many streams are open. */
-  public int openStreams() {
-    return MAX_STREAMS - streams.availablePermits();
-  }
-
   private void handle(HttpExchange exchange) {
     try {
       ConsoleResponse response = site.answer(request(exchange));
@@ -130,7 +125,7 @@ public final class ConsoleServer implements AutoCloseable {
         exchange.close();
       }
     } catch (IOException | RuntimeException e) {
-      LOG.debug("A request to the console could not be answered.", e);
+      log.debug("A request to the console could not be answered.", e);
       exchange.close();
     }
   }
@@ -157,7 +152,7 @@ public final class ConsoleServer implements AutoCloseable {
       try (exchange) {
         send(exchange, response);
       } catch (IOException | RuntimeException e) {
-        LOG.debug("A client of the console has gone away.", e);
+        log.debug("A client of the console has gone away.", e);
       }
     } else if (streams.tryAcquire()) {
       startStream(exchange, response, stream);
@@ -197,11 +192,11 @@ public final class ConsoleServer implements AutoCloseable {
                     writeLimit.run(() -> sendHeaders(exchange, response, 0));
                     stream.writeTo(new EventSink(exchange.getResponseBody(), writeLimit));
                   } catch (IOException e) {
-                    LOG.debug("A stream of the console has ended.", e);
+                    log.debug("A stream of the console has ended.", e);
                   } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
                   } catch (RuntimeException e) {
-                    LOG.warn("A stream of the console failed.", e);
+                    log.warn("A stream of the console failed.", e);
                   } finally {
                     streaming.remove(Thread.currentThread());
                     streams.release();

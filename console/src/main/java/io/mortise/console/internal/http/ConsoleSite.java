@@ -2,7 +2,7 @@ package io.mortise.console.internal.http;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.console.view.OutputSanitizer;
+import io.mortise.console.internal.view.OutputSanitizer;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.Map;
@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /** Answers requests: the rules first, then the page's files or the API. */
 public final class ConsoleSite {
-  private static final Logger LOG = LoggerFactory.getLogger(ConsoleSite.class);
+  private static final Logger log = LoggerFactory.getLogger(ConsoleSite.class);
   private static final String API = "api/v1/";
 
   private final RequestGuard guard;
@@ -62,13 +62,13 @@ public final class ConsoleSite {
     } catch (RefusedException e) {
       return ConsoleResponse.error(e);
     } catch (StoreUnavailableException e) {
-      return failed(503, "store-away", e, "The console asks again by itself.");
+      return failed(503, "store-unavailable", e, "The console asks again by itself.");
     } catch (UnsupportedByStoreException e) {
       return failed(501, "unsupported", e, "");
     } catch (IllegalArgumentException e) {
       return failed(400, "bad-request", e, "");
     } catch (RuntimeException e) {
-      LOG.warn("A request to the console failed.", e);
+      log.warn("A request to the console failed.", e);
       return ConsoleResponse.error(
           new RefusedException(
               500, "defect", "This is a defect in the console.", "Its log says where."));

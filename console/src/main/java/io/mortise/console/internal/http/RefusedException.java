@@ -53,7 +53,7 @@ public final class RefusedException extends RuntimeException {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("error", error);
     json.put("message", getMessage());
-    json.put("do", remedy.isEmpty() ? null : remedy);
+    json.put("remedy", remedy.isEmpty() ? null : remedy);
     return json;
   }
 }

@@ -71,7 +71,8 @@ final class RequestGuard {
           421,
           "foreign-host",
           "This console does not answer for the host that was asked for.",
-          "Take the link from the terminal. Behind a proxy, name its address: --behind URL.");
+          "Take the link that the console gave. Behind a proxy, name its address: by ConsoleBuilder.behind in"
+              + " Java, or mortise console --behind URL.");
     }
     String origin = request.header("Origin");
     if (origin != null && !origins.contains(origin.toLowerCase(Locale.ROOT))) {
@@ -119,7 +120,7 @@ final class RequestGuard {
             401,
             "unauthorized",
             "This link is no longer valid.",
-            "Take the new link from the terminal where 'mortise console' runs.");
+            "Take the new link: from the terminal where mortise console runs, or from Console.url() in Java.");
     return ConsoleResponse.error(refused).with("WWW-Authenticate", "Bearer").later(token.failed());
   }
 

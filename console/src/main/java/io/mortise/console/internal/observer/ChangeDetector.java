@@ -1,8 +1,8 @@
 package io.mortise.console.internal.observer;
 
 import io.mortise.admin.LockParticipant;
-import io.mortise.console.view.LockFormatter;
-import io.mortise.console.view.LockFormatter.Condition;
+import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.console.internal.view.LockFormatter.Condition;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package io.mortise.console.internal.observer;
 
 import io.mortise.admin.LockInfo;
-import io.mortise.console.view.WaitGraph;
+import io.mortise.console.internal.view.WaitGraph;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

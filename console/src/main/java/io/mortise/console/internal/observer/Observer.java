@@ -7,8 +7,6 @@ import io.mortise.admin.LockSummary;
 import io.mortise.admin.SessionInfo;
 import io.mortise.admin.SessionPage;
 import io.mortise.admin.SurveyPage;
-import io.mortise.console.view.OutputSanitizer;
-import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.time.Instant;
@@ -20,7 +18,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +35,7 @@ public final class Observer {
   private static final long SESSIONS = Duration.ofSeconds(4).toNanos();
   private static final long IDLE = Duration.ofMinutes(1).toNanos();
   private static final long LONGEST_NAP = Duration.ofSeconds(1).toNanos();
-  private static final Duration LONGEST_RETRY = Duration.ofSeconds(30);
+  private static final int SEARCHED = 1000;
   private static final int PAGE = LockAdmin.MAX_PAGE;
 
   /** The lock that {@code mortise doctor} takes. */
@@ -51,10 +48,10 @@ public final class Observer {
   private final SeenLocks seen = new SeenLocks();
   private final CycleWatch cycleWatch = new CycleWatch();
   private final Viewers viewers;
-  private final List<Gap> gaps = new CopyOnWriteArrayList<>();
+  private final Map<String, Long> searched = new ConcurrentHashMap<>();
+  private final Outages outages = new Outages();
   private final Instant started;
 
-  private volatile @Nullable Away away;
   private volatile Survey survey = new Survey(null, Duration.ZERO, false);
   private volatile List<WaitCycle> cycles = List.of();
   private volatile @Nullable Thread thread;
@@ -62,13 +59,6 @@ public final class Observer {
 
   private final Task[] tasks = {new HotTask(), new SurveyTask(), new SessionsTask()};
   private long retryAt;
-  private Duration retry = Duration.ZERO;
-
-  /** A time in which nothing was seen. */
-  public record Gap(Instant from, Instant to) {}
-
-  /** The store does not answer. */
-  public record Away(Instant since, String message) {}
 
   /**
    * The last survey of all locks.
@@ -101,8 +91,8 @@ public final class Observer {
   }
 
   /** Null while the store answers. */
-  public @Nullable Away away() {
-    return away;
+  public Outages.@Nullable Outage outage() {
+    return outages.current();
   }
 
   /** The last survey. */
@@ -110,9 +100,9 @@ public final class Observer {
     return survey;
   }
 
-  /** Times in which nothing was seen, the oldest first. */
-  public List<Gap> gaps() {
-    return List.copyOf(gaps);
+  /** The last times in which nothing was seen, the oldest first. */
+  public List<Outages.Gap> gaps() {
+    return outages.gaps();
   }
 
   /** The share of the store's time that it may take. */
@@ -220,6 +210,26 @@ public final class Observer {
     }
   }
 
+  /**
+   * Looks at a lock that no survey has seen, or takes what the last such look has shown: however
+   * many pages search for a name, the store is asked once in two seconds. Blocks for the store.
+   *
+   * @throws RuntimeException as {@link LockAdmin#find}
+   */
+  public SeenLock search(String name) {
+    long now = ticker.nanos();
+    Long asked = searched.get(name);
+    if (asked != null && now - asked < HOT) {
+      SeenLock known = seen.get(name);
+      return known != null ? known : SeenLock.free(name, clock.instant(), asked);
+    }
+    if (searched.size() >= SEARCHED) {
+      searched.clear();
+    }
+    searched.put(name, now);
+    return look(name);
+  }
+
   /** A hold or wait that this console is about to end: tell its end as such. */
   public void evicting(ObservedEvent eviction) {
     seen.evicting(eviction);
@@ -293,40 +303,21 @@ public final class Observer {
   }
 
   private void answered() {
-    Away was = away;
-    if (was == null) {
-      return;
+    ObservedEvent gap = outages.answered(clock.instant());
+    if (gap != null) {
+      seen.tell(gap);
     }
-    away = null;
-    retry = Duration.ZERO;
-    Instant now = clock.instant();
-    gaps.add(new Gap(was.since(), now));
-    seen.tell(
-        new ObservedEvent(
-            0,
-            now,
-            ObservedKind.GAP,
-            null,
-            null,
-            null,
-            "",
-            null,
-            0,
-            null,
-            Duration.ZERO,
-            "the store did not answer for "
-                + DurationText.format(Duration.between(was.since(), now))));
   }
 
   private void failed(RuntimeException e) {
-    retry = retry.isZero() ? Duration.ofSeconds(1) : retry.multipliedBy(2);
-    retry = retry.compareTo(LONGEST_RETRY) > 0 ? LONGEST_RETRY : retry;
-    retryAt = ticker.nanos() + retry.toNanos();
-    Away was = away;
-    away =
-        new Away(
-            was == null ? clock.instant() : was.since(),
-            OutputSanitizer.hide(String.valueOf(e.getMessage())));
+    retryAt = ticker.nanos() + outages.failed(e, clock.instant()).toNanos();
+  }
+
+  private void show(List<WaitCycle> now) {
+    if (!now.equals(cycles)) {
+      cycles = now;
+      seen.changed();
+    }
   }
 
   private static boolean isShown(String name) {
@@ -388,7 +379,7 @@ public final class Observer {
       LockInfo info = admin.find(name).orElse(null);
       Instant at = clock.instant();
       seen.apply(info == null ? SeenLock.free(name, at, now) : SeenLock.of(info, at, now));
-      cycles = cycleWatch.among(waited(), at);
+      show(cycleWatch.among(waited(), at));
     }
 
     @Override
@@ -431,7 +422,7 @@ public final class Observer {
         seen.surveyed(began, at, ticker.nanos());
         survey =
             new Survey(beganAt, Duration.ofNanos(ticker.nanos() - began), found <= SeenLocks.KEPT);
-        cycles = cycleWatch.among(waited(), at);
+        show(cycleWatch.among(waited(), at));
       }
     }
 

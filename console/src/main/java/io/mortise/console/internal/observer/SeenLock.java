@@ -3,12 +3,13 @@ package io.mortise.console.internal.observer;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockSummary;
-import io.mortise.console.view.LockFormatter;
-import io.mortise.console.view.LockFormatter.Condition;
+import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.console.internal.view.LockFormatter.Condition;
 import io.mortise.spi.AttemptId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +36,8 @@ public record SeenLock(
     boolean full,
     Instant at,
     long nanos) {
+  /** Clocks and rounding make as much. */
+  private static final Duration SAME_END = Duration.ofSeconds(1);
 
   /** Of a look at one lock. */
   static SeenLock of(LockInfo info, Instant at, long nanos) {
@@ -77,6 +80,56 @@ public record SeenLock(
   SeenLock askedAgain(long later) {
     return new SeenLock(
         info, holders, waiters, firstAttempt, firstLabel, firstSince, full, at, later);
+  }
+
+  /**
+   * Whether people see the same as in another look at this lock. Ages that grew with the time
+   * between the two are the same.
+   */
+  boolean looksLike(SeenLock other) {
+    return full == other.full
+        && holders == other.holders
+        && waiters == other.waiters
+        && Objects.equals(firstAttempt, other.firstAttempt)
+        && firstLabel.equals(other.firstLabel)
+        && info.permits().equals(other.info.permits())
+        && info.lastToken() == other.info.lastToken()
+        && condition() == other.condition()
+        && endsAlike(info.shutFor(), other, other.info.shutFor())
+        && isAlike(info.holders(), other, other.info.holders())
+        && isAlike(info.waiters(), other, other.info.waiters());
+  }
+
+  private boolean isAlike(
+      List<LockParticipant> parties, SeenLock other, List<LockParticipant> others) {
+    if (parties.size() != others.size()) {
+      return false;
+    }
+    for (int i = 0; i < parties.size(); i++) {
+      if (!isAlike(parties.get(i), other, others.get(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isAlike(LockParticipant party, SeenLock other, LockParticipant same) {
+    return party.attempt().equals(same.attempt())
+        && party.token() == same.token()
+        && party.share().equals(same.share())
+        && party.sticky() == same.sticky()
+        && Objects.equals(party.client(), same.client())
+        && endsAlike(party.sessionLeft(), other, same.sessionLeft())
+        && endsAlike(party.atMostLeft(), other, same.atMostLeft());
+  }
+
+  /** Whether what is left ends at the same time: a renewal moves the end. */
+  private boolean endsAlike(@Nullable Duration left, SeenLock other, @Nullable Duration others) {
+    if (left == null || others == null || left.isZero() || others.isZero()) {
+      return Objects.equals(left, others);
+    }
+    Duration apart = Duration.between(other.at.plus(others), at.plus(left)).abs();
+    return apart.compareTo(SAME_END) <= 0;
   }
 
   /** Its name. */

@@ -2,7 +2,7 @@ package io.mortise.console.internal.observer;
 
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.SessionInfo;
-import io.mortise.console.view.LockFormatter.Condition;
+import io.mortise.console.internal.view.LockFormatter.Condition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -95,8 +95,20 @@ final class SeenLocks {
     } else {
       hot.remove(next.name());
     }
-    version++;
+    if (before == null ? !next.isFree() : isNews(before, next)) {
+      version++;
+    }
     return next;
+  }
+
+  /** Time alone makes a hold long. */
+  private boolean isNews(SeenLock before, SeenLock next) {
+    return !next.looksLike(before) || usual.isLong(next) != usual.isLong(before);
+  }
+
+  /** Something has changed that is kept elsewhere. */
+  synchronized void changed() {
+    version++;
   }
 
   /**

@@ -2,7 +2,7 @@ package io.mortise.console.internal.observer;
 
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.ClientInfo;
-import io.mortise.console.view.LockFormatter;
+import io.mortise.console.internal.view.LockFormatter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -40,7 +40,7 @@ final class FakeAdmin implements LockAdmin {
   Duration cost = Duration.ofMillis(1);
   Duration spent = Duration.ZERO;
   int pageSize = 1000;
-  boolean away;
+  boolean silent;
   boolean listsSessions = true;
   int finds;
   int surveys;
@@ -91,13 +91,17 @@ final class FakeAdmin implements LockAdmin {
   }
 
   void alive(int session) {
+    leftOf(session, Duration.ofSeconds(13));
+  }
+
+  void leftOf(int session, Duration left) {
     sessions.put(
         session(session),
         new SessionInfo(
             session(session),
             new ClientInfo("host-" + session, 4000 + session, "app"),
             Duration.ofSeconds(15),
-            Duration.ofSeconds(13)));
+            left));
   }
 
   void kill(int session) {
@@ -111,7 +115,7 @@ final class FakeAdmin implements LockAdmin {
   private void look() {
     nanos += cost.toNanos();
     spent = spent.plus(cost);
-    if (away) {
+    if (silent) {
       throw new StoreUnavailableException("Store 'redis://u:secret@h' does not answer.");
     }
   }

@@ -2,8 +2,9 @@ package io.mortise.console.internal.observer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.console.view.LockFormatter.Condition;
+import io.mortise.console.internal.view.LockFormatter.Condition;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -170,20 +171,20 @@ class ObserverTest {
   }
 
   @Test
-  void givenSilentStore_thenIsAway_asksLessAndLess_andTheGapIsTold() {
+  void givenSilentStore_thenThereIsAnOutage_asksLessAndLess_andTheGapIsTold() {
     store.hold("a", 1, 1);
     watch(Duration.ofSeconds(3));
-    store.away = true;
+    store.silent = true;
     int before = store.surveys + store.finds;
     watch(Duration.ofMinutes(3));
     assertThat(store.surveys + store.finds - before).isLessThan(15);
-    assertThat(observer.away()).isNotNull();
-    assertThat(observer.away().message()).doesNotContain("secret");
+    assertThat(observer.outage()).isNotNull();
+    assertThat(observer.outage().message()).doesNotContain("secret");
     assertThat(observer.locks()).hasSize(1);
     store.release("a");
-    store.away = false;
+    store.silent = false;
     watch(Duration.ofSeconds(40));
-    assertThat(observer.away()).isNull();
+    assertThat(observer.outage()).isNull();
     assertThat(observer.gaps()).hasSize(1);
     assertThat(events()).contains("gap null", "released a");
     ObservedEvent released =
@@ -267,5 +268,63 @@ class ObserverTest {
     locks.apply(newer);
     assertThat(locks.apply(older)).isSameAs(newer);
     assertThat(locks.get("a")).isSameAs(newer);
+  }
+
+  @Test
+  void givenLooksThatShowTheSame_thenThereIsNoNews_untilSomethingChanges() {
+    store.hold("a", 1, 1);
+    store.await("a", 2, 1);
+    observer.look("a");
+    observer.look("never");
+    long version = observer.version();
+    for (int i = 0; i < 10; i++) {
+      store.advance(Duration.ofMillis(300));
+      store.leftOf(1, Duration.ofSeconds(13).minusMillis(300L * (i + 1)));
+      store.leftOf(2, Duration.ofSeconds(13).minusMillis(300L * (i + 1)));
+      observer.look("a");
+      observer.look("never");
+    }
+    assertThat(observer.version()).isEqualTo(version);
+    store.leftOf(1, Duration.ofSeconds(13));
+    observer.look("a");
+    assertThat(observer.version()).as("a renewal").isGreaterThan(version);
+    version = observer.version();
+    store.await("a", 2, 2);
+    observer.look("a");
+    assertThat(observer.version()).as("another waiter").isGreaterThan(version);
+    version = observer.version();
+    store.release("a");
+    observer.look("a");
+    assertThat(observer.version()).as("another holder").isGreaterThan(version);
+  }
+
+  @Test
+  void givenManyOutages_thenTheLastGapsAreKept() {
+    Outages outages = new Outages();
+    for (int i = 0; i < 3 * Outages.KEPT; i++) {
+      Instant at = FakeAdmin.START.plusSeconds(10L * i);
+      outages.failed(new IllegalStateException("x"), at);
+      assertThat(outages.answered(at.plusSeconds(5))).isNotNull();
+      assertThat(outages.answered(at.plusSeconds(6))).isNull();
+    }
+    assertThat(outages.gaps()).hasSize(Outages.KEPT);
+    assertThat(outages.gaps().get(Outages.KEPT - 1).from())
+        .isEqualTo(FakeAdmin.START.plusSeconds(10L * (3 * Outages.KEPT - 1)));
+  }
+
+  @Test
+  void givenManySearchesForOneName_thenTheStoreIsAskedOnceInTwoSeconds() {
+    for (int i = 0; i < 10; i++) {
+      assertThat(observer.search("a").condition()).isEqualTo(Condition.FREE);
+      store.advance(Duration.ofMillis(100));
+    }
+    assertThat(store.finds).isEqualTo(1);
+    store.hold("a", 1, 1);
+    store.advance(Duration.ofSeconds(1));
+    assertThat(observer.search("a").condition()).isEqualTo(Condition.HELD);
+    assertThat(observer.search("a").condition()).isEqualTo(Condition.HELD);
+    assertThat(store.finds).isEqualTo(2);
+    assertThat(observer.search("b").condition()).isEqualTo(Condition.FREE);
+    assertThat(store.finds).isEqualTo(3);
   }
 }

@@ -1,4 +1,4 @@
-package io.mortise.console.view;
+package io.mortise.console.internal.view;
 
 import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;

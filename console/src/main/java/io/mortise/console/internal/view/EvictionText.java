@@ -1,4 +1,4 @@
-package io.mortise.console.view;
+package io.mortise.console.internal.view;
 
 import io.mortise.admin.EvictionResult;
 

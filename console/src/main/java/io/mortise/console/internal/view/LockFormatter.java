@@ -1,4 +1,4 @@
-package io.mortise.console.view;
+package io.mortise.console.internal.view;
 
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
@@ -102,7 +102,7 @@ public final class LockFormatter {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("session", AttemptId.parse(party.attempt()).session().value());
     json.put("host", client == null ? null : client.host());
-    json.put("pid", client == null ? null : client.pid());
+    json.put("pid", client == null || client.pid() == 0 ? null : client.pid());
     json.put("client", client == null ? null : client.name());
     json.put("label", party.label());
     json.put("mode", party.share().toString());

@@ -1,4 +1,4 @@
-package io.mortise.console.view;
+package io.mortise.console.internal.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
