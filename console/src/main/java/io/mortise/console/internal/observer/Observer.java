@@ -235,6 +235,11 @@ public final class Observer {
     seen.evicting(eviction);
   }
 
+  /** It was not ended by this console, after all. */
+  public void notEvicted(ObservedEvent eviction) {
+    seen.notEvicted(eviction);
+  }
+
   /** Adds what this console did itself. */
   public void tell(ObservedEvent event) {
     seen.tell(event);
@@ -393,7 +398,9 @@ public final class Observer {
     private @Nullable String cursor;
     private boolean running;
     private long began;
-    private Instant beganAt = Instant.EPOCH;
+
+    /** Those that were alive when the list began and that it has not shown yet. */
+    private Set<String> expected = Set.of();
     private boolean never = true;
     private int found;
 
@@ -411,7 +418,7 @@ public final class Observer {
         running = true;
         cursor = null;
         began = now;
-        beganAt = clock.instant();
+        expected = seen.liveSessions();
         found = 0;
       }
       cursor = page(cursor, now);
@@ -473,12 +480,13 @@ public final class Observer {
       Instant at = clock.instant();
       for (SessionInfo session : page.sessions()) {
         seen.saw(session, at);
+        expected.remove(session.session());
       }
       cursor = page.next();
       if (cursor == null) {
         running = false;
         never = false;
-        seen.sawAllSessions(beganAt, at);
+        seen.sawAllSessions(expected, at);
       }
     }
 
