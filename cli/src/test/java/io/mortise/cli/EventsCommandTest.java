@@ -36,11 +36,11 @@ class EventsCommandTest extends CommandHarness {
   }
 
   @Test
-  void givenRecording_whenShown_thenEachAcquireAndHoldIsALine() throws Exception {
+  void givenRecording_whenShown_thenEachAcquireHoldAndSessionIsALine() throws Exception {
     String file = recording().toString();
     assertThat(execute("events", file)).isZero();
     assertThat(out().lines())
-        .hasSize(5)
+        .hasSize(7)
         .first()
         .asString()
         .startsWith("TIME")

@@ -112,7 +112,9 @@ final class Evictor {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("result", result.name().toLowerCase(Locale.ROOT));
     json.put("message", message);
-    json.put("shutForMillis", result == EvictionResult.HOLD_ENDED && how == Eviction.CLOSE
+    json.put(
+        "shutForMillis",
+        result == EvictionResult.HOLD_ENDED && how == Eviction.CLOSE
             ? party.get().sessionLeft().toMillis()
             : 0L);
     json.put("lock", LockDetail.json(observer, after));

@@ -398,9 +398,7 @@ public final class Observer {
     private @Nullable String cursor;
     private boolean running;
     private long began;
-
-    /** Those that were alive when the list began and that it has not shown yet. */
-    private Set<String> expected = Set.of();
+    private Instant beganAt = Instant.EPOCH;
     private boolean never = true;
     private int found;
 
@@ -418,7 +416,7 @@ public final class Observer {
         running = true;
         cursor = null;
         began = now;
-        expected = seen.liveSessions();
+        beganAt = clock.instant();
         found = 0;
       }
       cursor = page(cursor, now);
@@ -458,7 +456,9 @@ public final class Observer {
     private boolean running;
     private boolean never = true;
     private long began;
-    private Instant beganAt = Instant.EPOCH;
+
+    /** Those that were alive when the list began and that it has not shown yet. */
+    private Set<String> expected = Set.of();
 
     @Override
     long dueIn(long now) {
@@ -474,7 +474,7 @@ public final class Observer {
         running = true;
         cursor = null;
         began = now;
-        beganAt = clock.instant();
+        expected = seen.liveSessions();
       }
       SessionPage page = admin.sessions(cursor, PAGE);
       Instant at = clock.instant();
