@@ -1,5 +1,6 @@
 package io.mortise.cli;
 
+import io.mortise.cli.help.HelpOption;
 import picocli.CommandLine.Option;
 
 /** The options of commands that do something, whether they have a store or not. */

@@ -1,6 +1,7 @@
 package io.mortise.cli;
 
 import io.mortise.cli.help.HelpLayout;
+import io.mortise.cli.help.HelpOption;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

@@ -118,7 +118,8 @@ final class EvictCommand implements Callable<Integer> {
         return ExitStatus.FAILED;
       }
     }
-    Eviction how = now || !holds ? Eviction.BREAK : Eviction.CLOSE;
+    // A wait too: it may have become a hold since the look, which is not to be freed at once.
+    Eviction how = now ? Eviction.BREAK : Eviction.CLOSE;
     EvictionResult result = client.admin().evict(name, party.attempt(), how);
     say(EvictionText.of(result, name, LockFormatter.client(party), now, dead));
     return ExitStatus.OK;

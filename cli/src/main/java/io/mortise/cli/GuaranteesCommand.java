@@ -1,5 +1,6 @@
 package io.mortise.cli;
 
+import io.mortise.cli.help.HelpOption;
 import io.mortise.cli.output.GuaranteePage;
 import io.mortise.cli.output.Pager;
 import io.mortise.console.internal.view.GuaranteeFormatter;

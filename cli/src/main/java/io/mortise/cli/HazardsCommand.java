@@ -1,5 +1,6 @@
 package io.mortise.cli;
 
+import io.mortise.cli.help.HelpOption;
 import io.mortise.torture.hazards.Hazard;
 import io.mortise.torture.hazards.HazardCatalog;
 import io.mortise.torture.hazards.HazardContext;

@@ -98,6 +98,7 @@ public final class Main implements Runnable {
     commands.put("show", () -> new ShowCommand(cliEnvironment));
     commands.put("waits", () -> new WaitsCommand(cliEnvironment));
     commands.put("console", () -> new ConsoleCommand(cliEnvironment));
+    commands.put("events", () -> new EventsCommand(cliEnvironment));
     commands.put("evict", () -> new EvictCommand(cliEnvironment));
     commands.put("doctor", () -> new DoctorCommand(cliEnvironment));
     commands.put("guarantees", () -> new GuaranteesCommand(cliEnvironment));

@@ -2,6 +2,7 @@ package io.mortise.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.admin.LockInfo;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -81,6 +82,15 @@ class LookingTest extends CommandHarness {
             "BREAK invoice/42 " + SampleLocks.FIRST.encoded(),
             "close",
             "close");
+  }
+
+  @Test
+  void givenWaiter_whenEvicted_thenAHoldThatItHasByNowIsNotFreedAtOnce() {
+    LockInfo lock = SampleLocks.held("invoice/42");
+    client.views.add(lock);
+    String waiter = lock.waiters().get(0).attempt();
+    assertThat(execute("evict", "--yes", "--attempt", waiter, "invoice/42")).isZero();
+    assertThat(client.done).containsExactly("CLOSE invoice/42 " + waiter, "close");
   }
 
   @Test

@@ -20,7 +20,7 @@ public final class HelpLayout {
 
   static {
     COMMANDS.put("Run under a lock", List.of("run"));
-    COMMANDS.put("Look", List.of("ls", "show", "waits", "console"));
+    COMMANDS.put("Look", List.of("ls", "show", "waits", "console", "events"));
     COMMANDS.put("Intervene", List.of("evict"));
     COMMANDS.put("What locks guarantee", List.of("doctor", "guarantees", "hazards", "torture"));
     COMMANDS.put("About this tool", List.of("help", "completion", "man"));
@@ -28,7 +28,8 @@ public final class HelpLayout {
     OPTIONS.put(
         "How long it is held",
         List.of("--ttl", "--at-least", "--at-most", "--hold-on-crash", "--grace"));
-    OPTIONS.put("Which locks", List.of("--all", "--state", "--sort", "--limit"));
+    OPTIONS.put(
+        "Which locks", List.of("--lock", "--all", "--state", "--sort", "--longest", "--limit"));
     OPTIONS.put("What is ended", List.of("--attempt", "--now", "--yes"));
     OPTIONS.put("Servers and load", List.of("--servers", "--processes", "--threads", "--bulk"));
     OPTIONS.put("Faults", List.of("--faults", "--minutes", "--patience", "--seed"));

@@ -85,9 +85,14 @@ final class Evictor {
               + LockFormatter.gone(lock.info())
               + ". A command may have outlived its process. Nothing was done.");
     }
-    Eviction how = now || holder.isEmpty() ? Eviction.BREAK : Eviction.CLOSE;
-    observer.evicting(event(name, party.get(), how, holder.isPresent()));
+    // A wait too: it may have become a hold since the look, which is not to be freed at once.
+    Eviction how = now ? Eviction.BREAK : Eviction.CLOSE;
+    ObservedEvent eviction = event(name, party.get(), how, holder.isPresent());
+    observer.evicting(eviction);
     EvictionResult result = evict(name, party.get(), how);
+    if (result == EvictionResult.NOT_THERE) {
+      observer.notEvicted(eviction);
+    }
     String who = LockFormatter.client(party.get());
     String message = EvictionText.of(result, OutputSanitizer.text(name), who, now, dead);
     log.warn(
@@ -107,7 +112,11 @@ final class Evictor {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("result", result.name().toLowerCase(Locale.ROOT));
     json.put("message", message);
-    json.put("shutForMillis", how == Eviction.CLOSE ? party.get().sessionLeft().toMillis() : 0L);
+    json.put(
+        "shutForMillis",
+        result == EvictionResult.HOLD_ENDED && how == Eviction.CLOSE
+            ? party.get().sessionLeft().toMillis()
+            : 0L);
     json.put("lock", LockDetail.json(observer, after));
     return ConsoleResponse.json(200, json);
   }

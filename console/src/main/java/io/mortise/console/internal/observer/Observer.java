@@ -235,6 +235,11 @@ public final class Observer {
     seen.evicting(eviction);
   }
 
+  /** It was not ended by this console, after all. */
+  public void notEvicted(ObservedEvent eviction) {
+    seen.notEvicted(eviction);
+  }
+
   /** Adds what this console did itself. */
   public void tell(ObservedEvent event) {
     seen.tell(event);
@@ -451,7 +456,9 @@ public final class Observer {
     private boolean running;
     private boolean never = true;
     private long began;
-    private Instant beganAt = Instant.EPOCH;
+
+    /** Those that were alive when the list began and that it has not shown yet. */
+    private Set<String> expected = Set.of();
 
     @Override
     long dueIn(long now) {
@@ -467,18 +474,19 @@ public final class Observer {
         running = true;
         cursor = null;
         began = now;
-        beganAt = clock.instant();
+        expected = seen.liveSessions();
       }
       SessionPage page = admin.sessions(cursor, PAGE);
       Instant at = clock.instant();
       for (SessionInfo session : page.sessions()) {
         seen.saw(session, at);
+        expected.remove(session.session());
       }
       cursor = page.next();
       if (cursor == null) {
         running = false;
         never = false;
-        seen.sawAllSessions(beganAt, at);
+        seen.sawAllSessions(expected, at);
       }
     }
 

@@ -175,8 +175,8 @@ final class SeenLocks {
    * All processes were listed: others are over. Their locks, which a survey shows as held, are to
    * be looked at.
    */
-  synchronized void sawAllSessions(Instant listBegan, Instant at) {
-    tellAll(sessions.missedSince(listBegan, at));
+  synchronized void sawAllSessions(Set<String> missing, Instant at) {
+    tellAll(sessions.missed(missing, at));
     for (SeenLock lock : locks.values()) {
       if (isOver(lock.firstAttempt())) {
         hot.add(lock.name());
@@ -198,6 +198,16 @@ final class SeenLocks {
       evictions.clear();
     }
     evictions.put(String.valueOf(eviction.attempt()), eviction);
+  }
+
+  /** It was not this console that ended it. */
+  void notEvicted(ObservedEvent eviction) {
+    evictions.remove(String.valueOf(eviction.attempt()), eviction);
+  }
+
+  /** The sessions of processes that live, as far as was seen. */
+  synchronized Set<String> liveSessions() {
+    return sessions.live();
   }
 
   /**

@@ -6,8 +6,10 @@ import io.mortise.console.internal.view.LockFormatter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -67,11 +69,22 @@ final class SeenSessions {
     return events;
   }
 
+  /** Those that were not over when they were last seen. */
+  Set<String> live() {
+    Set<String> live = new HashSet<>();
+    for (SeenSession session : all()) {
+      if (!session.over()) {
+        live.add(session.session());
+      }
+    }
+    return live;
+  }
+
   /** Those that a full list did not have any more: they are over. */
-  List<ObservedEvent> missedSince(Instant listBegan, Instant now) {
+  List<ObservedEvent> missed(Set<String> missing, Instant now) {
     List<ObservedEvent> events = new ArrayList<>();
     for (SeenSession session : all()) {
-      if (session.seen().isBefore(listBegan) && !session.over()) {
+      if (missing.contains(session.session()) && !session.over()) {
         events.addAll(
             saw(session.session(), session.client(), session.ttl(), Duration.ZERO, true, now));
       }

@@ -1,0 +1,38 @@
+package io.mortise.cli.output;
+
+import io.mortise.cli.view.FlightEvents.Entry;
+import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.spi.time.DurationText;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Events of locks in a table. */
+public final class EventListing {
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSS");
+
+  private EventListing() {}
+
+  /**
+   * One line per event below a line of headings.
+   *
+   * @param columns what a line may take
+   */
+  public static List<String> lines(List<Entry> events, ZoneId zone, int columns) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(List.of("TIME", "EVENT", "LOCK", "TOOK", "TOKEN", "DETAIL"));
+    for (Entry event : events) {
+      rows.add(
+          List.of(
+              TIME.format(event.start().atZone(zone)),
+              event.kind(),
+              event.lock().isEmpty() ? "-" : OutputSanitizer.text(event.lock()),
+              event.took().isZero() ? "-" : DurationText.format(event.took()),
+              event.token() == 0 ? "-" : Long.toString(event.token()),
+              OutputSanitizer.text(event.detail())));
+    }
+    return TextTable.lines(rows, columns);
+  }
+}
