@@ -81,7 +81,8 @@ class CompletionTest extends CommandHarness {
   void givenFish_whenAskedToComplete_thenItOffersThat() throws Exception {
     assumeTrue(runs("fish", "--version"), "no fish on the PATH");
     String source = "source " + script("fish") + "; complete -C ";
-    assertThat(said("fish", "--no-config", "-c", source + "'mortise evi'")).startsWith("evict\tEnd");
+    assertThat(said("fish", "--no-config", "-c", source + "'mortise evi'"))
+        .startsWith("evict\tEnd");
     assertThat(said("fish", "--no-config", "-c", source + "'mortise show inv'"))
         .contains("invoice/42", "invoice:43");
     assertThat(said("fish", "--no-config", "-c", source + "'mortise ls --sort tr'"))
