@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Ends.</b> The user's future may end at any time: by the user, by the client's close, by the
  * deadline. Each step looks at that when its answer has come, and gives back what it has. An
- * arrival that is written is broken first.
+ * arrival that is written is broken first. Whether the deadline or the writing comes first is
+ * decided under the guard: a party that gave up writes nothing.
  */
 final class BarrierEntry {
   /** For waits that are not to end by themselves. */
@@ -46,6 +47,8 @@ final class BarrierEntry {
   private @Nullable CompletableFuture<Lease> pending;
   private @Nullable PhaseWait phaseWait;
   private boolean isWriting;
+  private boolean gaveUp;
+  private boolean isOverdue;
   private EngineScheduler.@Nullable ScheduledTimer timer;
 
   // By one step after the other.
@@ -97,7 +100,7 @@ final class BarrierEntry {
             (lease, failure) -> {
               if (lease == null || failure != null) {
                 fail(failure);
-              } else if (result.isDone()) {
+              } else if (isOver()) {
                 giveBack(lease);
                 giveAllBack();
               } else {
@@ -127,7 +130,7 @@ final class BarrierEntry {
                 (present, failure) -> {
                   if (present == null || failure != null) {
                     fail(failure);
-                  } else if (result.isDone()) {
+                  } else if (isOver()) {
                     giveAllBack();
                   } else {
                     acquirePartyLock(present);
@@ -160,15 +163,15 @@ final class BarrierEntry {
   }
 
   private void write(BarrierParty party, Lease lease) {
+    boolean over;
     guard.lock();
     try {
-      if (!result.isDone()) {
-        isWriting = true;
-      }
+      over = isOver();
+      isWriting = !over;
     } finally {
       guard.unlock();
     }
-    if (!isWriting) {
+    if (over) {
       giveAllBack();
       return;
     }
@@ -215,16 +218,18 @@ final class BarrierEntry {
     if (!found.last().equals(me)) { // Somebody broke the generation meanwhile: the next one.
       partyLease = null;
       giveBack(lease);
+      boolean overdue;
       guard.lock();
       try {
         isWriting = false;
+        overdue = isOverdue;
       } finally {
         guard.unlock();
       }
-      if (isTimedOut()) {
+      if (overdue) {
         timeOut();
-        giveAllBack();
-      } else if (result.isDone()) {
+      }
+      if (isOver()) {
         giveAllBack();
       } else {
         readIndex();
@@ -290,8 +295,14 @@ final class BarrierEntry {
 
   // ---- Ending ----
 
-  private boolean isTimedOut() {
-    return waitNanos != ENDLESS && recipes.env().now() - began >= waitNanos;
+  /** Whether this party is not to arrive any more. */
+  private boolean isOver() {
+    guard.lock();
+    try {
+      return gaveUp || result.isDone();
+    } finally {
+      guard.unlock();
+    }
   }
 
   /**
@@ -300,9 +311,13 @@ final class BarrierEntry {
   private void timeOut() {
     guard.lock();
     try {
-      if (isWriting || phaseWait != null) {
+      if (isWriting) {
+        isOverdue = true;
+        return;
+      } else if (phaseWait != null) {
         return;
       }
+      gaveUp = true;
     } finally {
       guard.unlock();
     }
