@@ -49,6 +49,7 @@ final class BarrierEntry {
   private boolean isWriting;
   private boolean gaveUp;
   private boolean isOverdue;
+  private boolean isAbandoned;
   private EngineScheduler.@Nullable ScheduledTimer timer;
 
   // By one step after the other.
@@ -79,6 +80,11 @@ final class BarrierEntry {
       readIndex(); // Is refused, before anything is held.
     }
     return result;
+  }
+
+  /** As {@link #begin}, and waits. An interrupt ends it as a cancellation, whose outcome counts. */
+  Passage enter() throws InterruptedException {
+    return Recipes.joinOutcome(begin(), this::abandon);
   }
 
   /** What follows a granted lock. */
@@ -218,15 +224,19 @@ final class BarrierEntry {
     if (!found.last().equals(me)) { // Somebody broke the generation meanwhile: the next one.
       partyLease = null;
       giveBack(lease);
+      boolean abandoned;
       boolean overdue;
       guard.lock();
       try {
         isWriting = false;
+        abandoned = isAbandoned;
         overdue = isOverdue;
       } finally {
         guard.unlock();
       }
-      if (overdue) {
+      if (abandoned) {
+        abandon();
+      } else if (overdue) {
         timeOut();
       }
       if (isOver()) {
@@ -268,7 +278,7 @@ final class BarrierEntry {
     try {
       phaseWait = wait;
       isWriting = false;
-      over = result.isDone();
+      over = isAbandoned || result.isDone();
     } finally {
       guard.unlock();
     }
@@ -330,6 +340,30 @@ final class BarrierEntry {
                     new LockTimeoutException(
                         "Could not enter barrier '%s' in time (store=%s). It is not broken. Raise the wait time."
                             .formatted(name, recipes.display()))));
+  }
+
+  /**
+   * The thread that waits for the future was interrupted. Others may know of an arrival that is
+   * being written, so the future ends as the generation does then.
+   */
+  private void abandon() {
+    PhaseWait wait;
+    guard.lock();
+    try {
+      wait = phaseWait;
+      if (isWriting) {
+        isAbandoned = true;
+        return;
+      }
+      gaveUp = wait == null;
+    } finally {
+      guard.unlock();
+    }
+    if (wait == null) {
+      result.cancel(false);
+    } else {
+      wait.breakOff(Reason.CANCELLED);
+    }
   }
 
   /** The future has ended, by whomever. */
