@@ -88,7 +88,7 @@ final class EnginePassage implements Passage {
     var told =
         recipes
             .facts()
-            .change(phase.fact(), phase.keep(), phase::left)
+            .change(phase.fact(), phase::keepOf, phase::left)
             .thenCompose(
                 present -> {
                   CompletableFuture<Boolean> ended = wait.start();

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RecipesTest {
   private static final Duration LONG = Duration.ofSeconds(20);
+  private static final Duration ENDED = Duration.ofMinutes(10);
   private static final Duration ENDS_AT_ONCE = Duration.ofMillis(300);
 
   private final MemStore mem = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
@@ -134,6 +135,18 @@ class RecipesTest {
             }
           }
         });
+  }
+
+  @Test
+  void givenGenerationThatHasEnded_orWasLeft_thenItsDocumentIsKeptForMinutes() throws Exception {
+    CompletableFuture<DistributedBarrier.Passage> first = barrier.enterAsync();
+    DistributedBarrier.Passage second = barrier.enter();
+    CompletableFuture<Void> leaving = writing(3, get(first)::leaveAsync);
+    assertThat(leaving).isNotDone();
+    second.leave();
+    get(leaving);
+    assertThat(store.kept).as("entering and leaving").hasSize(2);
+    assertThat(store.kept.values()).containsOnly(ENDED);
   }
 
   /** What a thread came back with. */
