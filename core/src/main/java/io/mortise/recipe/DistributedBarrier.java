@@ -67,6 +67,7 @@ public interface DistributedBarrier {
    * As {@link #await()}, for so long at most.
    *
    * @throws io.mortise.LockTimeoutException if not all came in time; the generation is broken then
+   *     if this party had come to it
    * @throws IllegalArgumentException if the time is negative
    * @throws BarrierBrokenException if the generation is broken
    * @throws InterruptedException if the thread is interrupted before or while it waits; the
@@ -97,6 +98,7 @@ public interface DistributedBarrier {
    * As {@link #enter()}, for so long at most.
    *
    * @throws io.mortise.LockTimeoutException if not all came in time; the generation is broken then
+   *     if this party had come to it
    * @throws IllegalArgumentException if the time is negative
    * @throws BarrierBrokenException if the generation is broken
    * @throws InterruptedException if the thread is interrupted before or while it waits; the

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LockClient;
 import io.mortise.LockName;
+import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.table.MemStore;
 import io.mortise.recipe.BarrierBrokenException;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Timeout;
 class RecipesTest {
   private static final Duration LONG = Duration.ofSeconds(20);
   private static final Duration ENDED = Duration.ofMinutes(10);
+  private static final int ROUNDS = 10;
   private static final Duration ENDS_AT_ONCE = Duration.ofMillis(300);
 
   private final MemStore mem = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
@@ -149,6 +151,17 @@ class RecipesTest {
     assertThat(store.kept.values()).containsOnly(ENDED);
   }
 
+  @Test
+  void givenOwnTimeoutWhoseAnswerIsLost_thenItIsToldAsATimeout() {
+    for (int round = 0; round < ROUNDS; round++) { // The poll sees it first in about half of them.
+      DistributedBarrier missed = client.barrier("b" + round, 2);
+      store.unanswered = List.of(store.replacements.get() + 2);
+      assertThatThrownBy(() -> missed.await(Duration.ofMillis(100)))
+          .isInstanceOf(LockTimeoutException.class)
+          .hasMessageContaining("broken for all");
+    }
+  }
+
   /** What a thread came back with. */
   private record Ended(@Nullable Throwable failure, boolean interrupted) {}
 
@@ -230,8 +243,7 @@ class RecipesTest {
     assertThatThrownBy(() -> get(party))
         .cause()
         .isInstanceOfSatisfying(
-            BarrierBrokenException.class,
-            broken -> assertThat(broken.reason()).isEqualTo(reason));
+            BarrierBrokenException.class, broken -> assertThat(broken.reason()).isEqualTo(reason));
   }
 
   /** Begins, and waits until that replacement of a document is under way. */
