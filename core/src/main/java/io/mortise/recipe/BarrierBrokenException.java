@@ -28,7 +28,10 @@ public final class BarrierBrokenException extends RuntimeException {
 
   /** What breaks a generation. */
   public enum Reason {
-    /** A party waited for as long as it was willing to. */
+    /**
+     * Another party waited for as long as it was willing to. That one gets a {@code
+     * io.mortise.LockTimeoutException}.
+     */
     TIMED_OUT,
     /** A party was interrupted, cancelled its future, or closed its client. */
     CANCELLED,

@@ -15,6 +15,13 @@ import java.util.concurrent.CompletableFuture;
  * others then get {@link BarrierBrokenException}. A party that comes after the last one belongs to
  * the next generation.
  *
+ * <p><b>Giving up.</b> A blocking method that is interrupted while it waits learns from the store
+ * how that has ended: it throws {@link InterruptedException} only if the others did not pass. If
+ * they did, or if something else has failed, it returns or throws that, and the thread stays
+ * interrupted. So it may go on for some seconds if the store does not answer. A future that is
+ * completed or cancelled, and a client that is closed, end at once: if the last arrival is being
+ * written just then, the others may pass.
+ *
  * <p><b>What is not.</b> A dead party is noticed when its session ends, a TTL later. A party that
  * comes last before that passes with it. If all waiting parties die, the generation is forgotten
  * after 20 s, and a party that comes last within them passes. A party that cannot look at the store
@@ -52,7 +59,7 @@ public interface DistributedBarrier {
    *     {@link Passage#index()} here, which counts up from 0 for the first
    * @throws BarrierBrokenException if the generation is broken
    * @throws InterruptedException if the thread is interrupted before or while it waits; the
-   *     generation is broken then
+   *     generation is broken then if this party had come to it
    */
   long await() throws InterruptedException;
 
@@ -60,16 +67,17 @@ public interface DistributedBarrier {
    * As {@link #await()}, for so long at most.
    *
    * @throws io.mortise.LockTimeoutException if not all came in time; the generation is broken then
+   *     if this party had come to it
    * @throws IllegalArgumentException if the time is negative
    * @throws BarrierBrokenException if the generation is broken
    * @throws InterruptedException if the thread is interrupted before or while it waits; the
-   *     generation is broken then
+   *     generation is broken then if this party had come to it
    */
   long await(Duration wait) throws InterruptedException;
 
   /**
    * As {@link #await()}, without blocking. Completing or cancelling the future breaks the
-   * generation.
+   * generation, unless all have come by then.
    */
   CompletableFuture<Long> awaitAsync();
 
@@ -82,7 +90,7 @@ public interface DistributedBarrier {
    *
    * @throws BarrierBrokenException if the generation is broken
    * @throws InterruptedException if the thread is interrupted before or while it waits; the
-   *     generation is broken then
+   *     generation is broken then if this party had come to it
    */
   Passage enter() throws InterruptedException;
 
@@ -90,16 +98,17 @@ public interface DistributedBarrier {
    * As {@link #enter()}, for so long at most.
    *
    * @throws io.mortise.LockTimeoutException if not all came in time; the generation is broken then
+   *     if this party had come to it
    * @throws IllegalArgumentException if the time is negative
    * @throws BarrierBrokenException if the generation is broken
    * @throws InterruptedException if the thread is interrupted before or while it waits; the
-   *     generation is broken then
+   *     generation is broken then if this party had come to it
    */
   Passage enter(Duration wait) throws InterruptedException;
 
   /**
    * As {@link #enter()}, without blocking. Completing or cancelling the future breaks the
-   * generation.
+   * generation, unless all have come by then.
    */
   CompletableFuture<Passage> enterAsync();
 
@@ -141,7 +150,7 @@ public interface DistributedBarrier {
 
     /**
      * As {@link #leave()}, without blocking. Completing or cancelling the future breaks the
-     * leaving.
+     * leaving, unless all want to leave by then.
      */
     CompletableFuture<Void> leaveAsync();
 

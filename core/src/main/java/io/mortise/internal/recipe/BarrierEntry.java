@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Ends.</b> The user's future may end at any time: by the user, by the client's close, by the
  * deadline. Each step looks at that when its answer has come, and gives back what it has. An
- * arrival that is written is broken first.
+ * arrival that is written is broken first. Whether the deadline or the writing comes first is
+ * decided under the guard: a party that gave up writes nothing.
  */
 final class BarrierEntry {
   /** For waits that are not to end by themselves. */
@@ -46,6 +47,9 @@ final class BarrierEntry {
   private @Nullable CompletableFuture<Lease> pending;
   private @Nullable PhaseWait phaseWait;
   private boolean isWriting;
+  private boolean gaveUp;
+  private boolean isOverdue;
+  private boolean isAbandoned;
   private EngineScheduler.@Nullable ScheduledTimer timer;
 
   // By one step after the other.
@@ -78,6 +82,11 @@ final class BarrierEntry {
     return result;
   }
 
+  /** As {@link #begin}, and waits. An interrupt ends it as a cancellation, whose outcome counts. */
+  Passage enter() throws InterruptedException {
+    return Recipes.joinOutcome(begin(), this::abandon);
+  }
+
   /** What follows a granted lock. */
   @FunctionalInterface
   private interface LeaseStep {
@@ -97,7 +106,7 @@ final class BarrierEntry {
             (lease, failure) -> {
               if (lease == null || failure != null) {
                 fail(failure);
-              } else if (result.isDone()) {
+              } else if (isOver()) {
                 giveBack(lease);
                 giveAllBack();
               } else {
@@ -127,7 +136,7 @@ final class BarrierEntry {
                 (present, failure) -> {
                   if (present == null || failure != null) {
                     fail(failure);
-                  } else if (result.isDone()) {
+                  } else if (isOver()) {
                     giveAllBack();
                   } else {
                     acquirePartyLock(present);
@@ -160,15 +169,15 @@ final class BarrierEntry {
   }
 
   private void write(BarrierParty party, Lease lease) {
+    boolean over;
     guard.lock();
     try {
-      if (!result.isDone()) {
-        isWriting = true;
-      }
+      over = isOver();
+      isWriting = !over;
     } finally {
       guard.unlock();
     }
-    if (!isWriting) {
+    if (over) {
       giveAllBack();
       return;
     }
@@ -215,16 +224,22 @@ final class BarrierEntry {
     if (!found.last().equals(me)) { // Somebody broke the generation meanwhile: the next one.
       partyLease = null;
       giveBack(lease);
+      boolean abandoned;
+      boolean overdue;
       guard.lock();
       try {
         isWriting = false;
+        abandoned = isAbandoned;
+        overdue = isOverdue;
       } finally {
         guard.unlock();
       }
-      if (isTimedOut()) {
+      if (abandoned) {
+        abandon();
+      } else if (overdue) {
         timeOut();
-        giveAllBack();
-      } else if (result.isDone()) {
+      }
+      if (isOver()) {
         giveAllBack();
       } else {
         readIndex();
@@ -263,7 +278,7 @@ final class BarrierEntry {
     try {
       phaseWait = wait;
       isWriting = false;
-      over = result.isDone();
+      over = isAbandoned || result.isDone();
     } finally {
       guard.unlock();
     }
@@ -290,8 +305,14 @@ final class BarrierEntry {
 
   // ---- Ending ----
 
-  private boolean isTimedOut() {
-    return waitNanos != ENDLESS && recipes.env().now() - began >= waitNanos;
+  /** Whether this party is not to arrive any more. */
+  private boolean isOver() {
+    guard.lock();
+    try {
+      return gaveUp || result.isDone();
+    } finally {
+      guard.unlock();
+    }
   }
 
   /**
@@ -300,9 +321,13 @@ final class BarrierEntry {
   private void timeOut() {
     guard.lock();
     try {
-      if (isWriting || phaseWait != null) {
+      if (isWriting) {
+        isOverdue = true;
+        return;
+      } else if (phaseWait != null) {
         return;
       }
+      gaveUp = true;
     } finally {
       guard.unlock();
     }
@@ -315,6 +340,30 @@ final class BarrierEntry {
                     new LockTimeoutException(
                         "Could not enter barrier '%s' in time (store=%s). It is not broken. Raise the wait time."
                             .formatted(name, recipes.display()))));
+  }
+
+  /**
+   * The thread that waits for the future was interrupted. Others may know of an arrival that is
+   * being written, so the future ends as the generation does then.
+   */
+  private void abandon() {
+    PhaseWait wait;
+    guard.lock();
+    try {
+      wait = phaseWait;
+      if (isWriting) {
+        isAbandoned = true;
+        return;
+      }
+      gaveUp = wait == null;
+    } finally {
+      guard.unlock();
+    }
+    if (wait == null) {
+      result.cancel(false);
+    } else {
+      wait.breakOff(Reason.CANCELLED);
+    }
   }
 
   /** The future has ended, by whomever. */

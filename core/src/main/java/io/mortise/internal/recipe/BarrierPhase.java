@@ -119,6 +119,11 @@ sealed interface BarrierPhase {
       return KEEP;
     }
 
+    /** Of a text: the party that leaves last ends the phase. */
+    Duration keepOf(String content) {
+      return state(new Fact(1, content)).isOpen() ? KEEP : ENDED;
+    }
+
     @Override
     public PhaseState state(Fact present) {
       return document(present)

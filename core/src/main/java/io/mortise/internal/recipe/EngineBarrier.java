@@ -82,24 +82,28 @@ final class EngineBarrier implements DistributedBarrier {
   @Override
   public Passage enter() throws InterruptedException {
     Recipes.refuseIfInterrupted("entering barrier '" + name + "'");
-    return Recipes.join(enterAsync());
+    return entry(BarrierEntry.ENDLESS).enter();
   }
 
   @Override
   public Passage enter(Duration wait) throws InterruptedException {
-    Recipes.checkedWait(wait);
+    long waitNanos = Recipes.checkedWait(wait);
     Recipes.refuseIfInterrupted("entering barrier '" + name + "'");
-    return Recipes.join(enterAsync(wait));
+    return entry(waitNanos).enter();
   }
 
   @Override
   public CompletableFuture<Passage> enterAsync() {
-    return new BarrierEntry(recipes, name, parties, BarrierEntry.ENDLESS).begin();
+    return entry(BarrierEntry.ENDLESS).begin();
   }
 
   @Override
   public CompletableFuture<Passage> enterAsync(Duration wait) {
-    return new BarrierEntry(recipes, name, parties, Recipes.checkedWait(wait)).begin();
+    return entry(Recipes.checkedWait(wait)).begin();
+  }
+
+  private BarrierEntry entry(long waitNanos) {
+    return new BarrierEntry(recipes, name, parties, waitNanos);
   }
 
   @Override

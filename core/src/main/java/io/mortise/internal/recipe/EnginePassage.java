@@ -39,15 +39,19 @@ final class EnginePassage implements Passage {
 
   @Override
   public void leave() throws InterruptedException {
-    Recipes.refuseIfInterrupted("leaving barrier '" + party.name() + "'");
-    Recipes.join(leaveAsync());
+    leaveBlocking(BarrierEntry.ENDLESS);
   }
 
   @Override
   public void leave(Duration wait) throws InterruptedException {
-    Recipes.checkedWait(wait);
+    leaveBlocking(Recipes.checkedWait(wait));
+  }
+
+  private void leaveBlocking(long waitNanos) throws InterruptedException {
     Recipes.refuseIfInterrupted("leaving barrier '" + party.name() + "'");
-    Recipes.join(leaveAsync(wait));
+    Leaving phase = beginLeaving();
+    PhaseWait wait = new PhaseWait(recipes, phase, partyLease);
+    Recipes.joinOutcome(leave(phase, wait, waitNanos), () -> wait.breakOff(Reason.CANCELLED));
   }
 
   @Override
@@ -61,13 +65,20 @@ final class EnginePassage implements Passage {
   }
 
   private CompletableFuture<Void> leave(long waitNanos) {
+    Leaving phase = beginLeaving();
+    return leave(phase, new PhaseWait(recipes, phase, partyLease), waitNanos);
+  }
+
+  private Leaving beginLeaving() {
     recipes.refuseIfClosed();
     if (!ends.compareAndSet(false, true)) {
       throw new IllegalStateException(
           "This party has left barrier '%s' before, or is closed.".formatted(party.name()));
     }
-    Leaving phase = Leaving.of(party);
-    PhaseWait wait = new PhaseWait(recipes, phase, partyLease);
+    return Leaving.of(party);
+  }
+
+  private CompletableFuture<Void> leave(Leaving phase, PhaseWait wait, long waitNanos) {
     CompletableFuture<@Nullable Void> result = new CompletableFuture<>();
     leaving = result;
     CompletableFuture<@Nullable Void> watched =
@@ -77,7 +88,7 @@ final class EnginePassage implements Passage {
     var told =
         recipes
             .facts()
-            .change(phase.fact(), phase.keep(), phase::left)
+            .change(phase.fact(), phase::keepOf, phase::left)
             .thenCompose(
                 present -> {
                   CompletableFuture<Boolean> ended = wait.start();

@@ -16,6 +16,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,6 +88,11 @@ final class FactClient {
    * @return the text as it stands after the step
    */
   CompletableFuture<Fact> change(LockName name, Duration keep, FactStep step) {
+    return change(name, content -> keep, step);
+  }
+
+  /** As above; how long a text is kept depends on it. */
+  CompletableFuture<Fact> change(LockName name, Function<String, Duration> keep, FactStep step) {
     FactChange change = new FactChange(name, keep, MOST_FAILURES, LONGEST_FAILURE_NANOS, step);
     change.read();
     return change.result;
@@ -97,7 +103,7 @@ final class FactClient {
    */
   CompletableFuture<Fact> insist(LockName name, Duration keep, Runnable check, FactStep step) {
     FactChange change =
-        new FactChange(name, keep, Integer.MAX_VALUE, Long.MAX_VALUE, step) {
+        new FactChange(name, content -> keep, Integer.MAX_VALUE, Long.MAX_VALUE, step) {
           @Override
           void read() {
             try {
@@ -127,7 +133,7 @@ final class FactClient {
   /** One change. Its steps follow one another. */
   private class FactChange {
     private final LockName name;
-    private final Duration keep;
+    private final Function<String, Duration> keep;
     private final FactStep step;
     private final int mostFailures;
     private final long longestNanos;
@@ -136,7 +142,12 @@ final class FactClient {
     private long failingSince;
     private int conflicts;
 
-    FactChange(LockName name, Duration keep, int mostFailures, long longestNanos, FactStep step) {
+    FactChange(
+        LockName name,
+        Function<String, Duration> keep,
+        int mostFailures,
+        long longestNanos,
+        FactStep step) {
       this.name = name;
       this.keep = keep;
       this.mostFailures = mostFailures;
@@ -168,7 +179,7 @@ final class FactClient {
       }
       String content = next.get();
       ask(
-          () -> store.replaceFact(name, present.version(), content, keep),
+          () -> store.replaceFact(name, present.version(), content, keep.apply(content)),
           (version, trouble) -> onReplaced(content, version, trouble));
     }
 

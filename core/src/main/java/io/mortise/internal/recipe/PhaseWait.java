@@ -40,7 +40,7 @@ final class PhaseWait {
   // Guarded by the guard.
   private int watched = BarrierPhase.NOBODY;
   private @Nullable CompletableFuture<Lease> watch;
-  private boolean breaking;
+  private @Nullable Reason breaking;
   private @Nullable Reason nextReason;
 
   // By the poll alone.
@@ -89,7 +89,7 @@ final class PhaseWait {
   private Optional<Boolean> decide(Fact present) {
     PhaseState state = phase.state(present);
     if (!state.isOpen()) {
-      return Optional.of(passed(state));
+      return Optional.of(passed(state, ownReason()));
     }
     if (partyLease.state() == Lease.State.LOST) {
       breakOff(Reason.PARTY_LOST);
@@ -113,12 +113,29 @@ final class PhaseWait {
     return share + share * phase.party().index() / phase.party().parties();
   }
 
-  private boolean passed(PhaseState state) {
-    Reason reason = state.reason();
-    if (reason != null) {
-      throw broken(reason);
+  /** Why this party is breaking the phase; null if it is not. Its poll may see that first. */
+  private @Nullable Reason ownReason() {
+    guard.lock();
+    try {
+      return breaking;
+    } finally {
+      guard.unlock();
     }
-    return true;
+  }
+
+  /** True if it has passed; throws why not. This party's own reason is told as such. */
+  private boolean passed(PhaseState state, @Nullable Reason own) {
+    Reason reason = state.reason();
+    if (reason == null) {
+      return true;
+    } else if (reason == own && own == Reason.TIMED_OUT) {
+      throw new LockTimeoutException(
+          "%s was not complete in time (parties=%d, store=%s). It is broken for all. Raise the wait time."
+              .formatted(phase.text(), phase.party().parties(), recipes.display()));
+    } else if (reason == own && own == Reason.CANCELLED) {
+      throw new CancellationException();
+    }
+    throw broken(reason);
   }
 
   private BarrierBrokenException broken(Reason reason) {
@@ -196,11 +213,11 @@ final class PhaseWait {
     try {
       if (result.isDone()) {
         return;
-      } else if (breaking) {
+      } else if (breaking != null) {
         nextReason = reason == Reason.PARTY_LOST ? nextReason : reason;
         return;
       }
-      breaking = true;
+      breaking = reason;
     } finally {
       guard.unlock();
     }
@@ -228,7 +245,7 @@ final class PhaseWait {
     Reason reason;
     guard.lock();
     try {
-      breaking = false;
+      breaking = null;
       reason = nextReason;
       nextReason = null;
     } finally {
@@ -241,19 +258,10 @@ final class PhaseWait {
 
   /** Ends as the phase has ended; with this party's own reason if that broke the phase. */
   private void settle(PhaseState state, Reason own) {
-    if (state.reason() == Reason.TIMED_OUT && own == Reason.TIMED_OUT) {
-      result.completeExceptionally(
-          new LockTimeoutException(
-              "%s was not complete in time (parties=%d, store=%s). It is broken for all. Raise the wait time."
-                  .formatted(phase.text(), phase.party().parties(), recipes.display())));
-    } else if (state.reason() == Reason.CANCELLED && own == Reason.CANCELLED) {
-      result.completeExceptionally(new CancellationException());
-    } else {
-      try {
-        result.complete(passed(state));
-      } catch (BarrierBrokenException e) {
-        result.completeExceptionally(e);
-      }
+    try {
+      result.complete(passed(state, own));
+    } catch (BarrierBrokenException | LockTimeoutException | CancellationException e) {
+      result.completeExceptionally(e);
     }
   }
 }

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -179,6 +180,34 @@ public final class Recipes {
       } catch (CompletionException failure) {
         throw rethrown(failure);
       }
+    } catch (ExecutionException e) {
+      throw rethrown(e);
+    }
+  }
+
+  /**
+   * As {@link #join}, for a future of which others may know before it ends: when this thread is
+   * interrupted, it gives up, and waits for how that ends.
+   *
+   * @param giveUp leads to the end of the future; cancels it if nobody has passed
+   */
+  static <T> T joinOutcome(CompletableFuture<T> future, Runnable giveUp)
+      throws InterruptedException {
+    try {
+      return future.get();
+    } catch (InterruptedException e) {
+      giveUp.run();
+      T outcome;
+      try {
+        outcome = future.join();
+      } catch (CancellationException cancelled) {
+        throw e;
+      } catch (CompletionException failure) {
+        Thread.currentThread().interrupt();
+        throw rethrown(failure);
+      }
+      Thread.currentThread().interrupt();
+      return outcome;
     } catch (ExecutionException e) {
       throw rethrown(e);
     }

@@ -6,8 +6,10 @@ import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.internal.table.MemStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
@@ -20,6 +22,9 @@ final class LossyStore extends ForwardingStore {
 
   /** Which of them are not executed. */
   volatile List<Integer> dropped = List.of();
+
+  /** How long each document is kept since its latest replacement. */
+  final Map<LockName, Duration> kept = new ConcurrentHashMap<>();
 
   /** Is told the number of a replacement that comes next. */
   volatile IntConsumer before = number -> {};
@@ -38,6 +43,7 @@ final class LossyStore extends ForwardingStore {
     if (dropped.contains(number)) {
       return lost;
     }
+    kept.put(name, keep);
     CompletionStage<Long> answer = super.replaceFact(name, version, content, keep);
     return unanswered.contains(number) ? lost : answer;
   }

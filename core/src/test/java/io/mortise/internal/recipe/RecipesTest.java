@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LockClient;
 import io.mortise.LockName;
+import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.table.MemStore;
 import io.mortise.recipe.BarrierBrokenException;
+import io.mortise.recipe.BarrierBrokenException.Reason;
 import io.mortise.recipe.DistributedBarrier;
 import io.mortise.recipe.DistributedLatch;
 import io.mortise.spi.Fact;
@@ -16,10 +18,14 @@ import io.mortise.spi.time.WallClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,6 +34,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RecipesTest {
   private static final Duration LONG = Duration.ofSeconds(20);
+  private static final Duration ENDED = Duration.ofMinutes(10);
+  private static final int ROUNDS = 10;
+  private static final Duration ENDS_AT_ONCE = Duration.ofMillis(300);
 
   private final MemStore mem = new MemStore(Ticker.SYSTEM, WallClock.SYSTEM);
   private final LossyStore store = new LossyStore(mem);
@@ -128,6 +137,127 @@ class RecipesTest {
             }
           }
         });
+  }
+
+  @Test
+  void givenGenerationThatHasEnded_orWasLeft_thenItsDocumentIsKeptForMinutes() throws Exception {
+    CompletableFuture<DistributedBarrier.Passage> first = barrier.enterAsync();
+    DistributedBarrier.Passage second = barrier.enter();
+    CompletableFuture<Void> leaving = writing(3, get(first)::leaveAsync);
+    assertThat(leaving).isNotDone();
+    second.leave();
+    get(leaving);
+    assertThat(store.kept).as("entering and leaving").hasSize(2);
+    assertThat(store.kept.values()).containsOnly(ENDED);
+  }
+
+  @Test
+  void givenOwnTimeoutWhoseAnswerIsLost_thenItIsToldAsATimeout() {
+    for (int round = 0; round < ROUNDS; round++) { // The poll sees it first in about half of them.
+      DistributedBarrier missed = client.barrier("b" + round, 2);
+      store.unanswered = List.of(store.replacements.get() + 2);
+      assertThatThrownBy(() -> missed.await(Duration.ofMillis(100)))
+          .isInstanceOf(LockTimeoutException.class)
+          .hasMessageContaining("broken for all");
+    }
+  }
+
+  /** What a thread came back with. */
+  private record Ended(@Nullable Throwable failure, boolean interrupted) {}
+
+  /** A thread that is interrupted while that replacement of a document is under way. */
+  private Ended interruptedWhileWriting(int number, Callable<?> work) throws Exception {
+    AtomicReference<Ended> ended = new AtomicReference<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              Throwable failure = null;
+              try {
+                work.call();
+              } catch (Exception e) {
+                failure = e;
+              }
+              ended.set(new Ended(failure, Thread.currentThread().isInterrupted()));
+            });
+    store.before =
+        next -> {
+          if (next == number) {
+            thread.interrupt();
+            try {
+              thread.join(ENDS_AT_ONCE.toMillis()); // It must not end before the writing has.
+            } catch (InterruptedException e) {
+              throw new AssertionError(e);
+            }
+          }
+        };
+    thread.start();
+    thread.join(LONG.toMillis());
+    store.before = next -> {};
+    assertThat(ended).as("the thread has ended").hasValueMatching(value -> value != null);
+    return ended.get();
+  }
+
+  @Test
+  void givenInterruptWhileTheLastArrivalIsWritten_thenThePartyPassesAsTheOthers() throws Exception {
+    CompletableFuture<DistributedBarrier.Passage> first = writing(1, barrier::enterAsync);
+    AtomicReference<DistributedBarrier.Passage> second = new AtomicReference<>();
+    Ended entering =
+        interruptedWhileWriting(
+            2,
+            () -> {
+              second.set(barrier.enter());
+              return null;
+            });
+    assertThat(entering).isEqualTo(new Ended(null, true));
+    second.get().close();
+    first.join().close();
+  }
+
+  @Test
+  void givenInterruptWhileTheLastLeavingIsWritten_thenNobodyLeaves() throws Exception {
+    CompletableFuture<DistributedBarrier.Passage> first = barrier.enterAsync();
+    DistributedBarrier.Passage second = barrier.enter();
+    CompletableFuture<Void> firstLeaves = writing(3, get(first)::leaveAsync);
+    Ended leaving =
+        interruptedWhileWriting(
+            4,
+            () -> {
+              second.leave();
+              return null;
+            });
+    assertThat(leaving.failure()).isInstanceOf(InterruptedException.class);
+    assertBroken(firstLeaves, Reason.CANCELLED);
+  }
+
+  @Test
+  void givenInterruptWhileAnArrivalIsWrittenThatIsNotTheLast_thenTheGenerationIsBroken()
+      throws Exception {
+    DistributedBarrier three = client.barrier("three", 3);
+    CompletableFuture<Long> first = writing(1, three::awaitAsync);
+    Ended ended = interruptedWhileWriting(2, three::await);
+    assertThat(ended.failure()).isInstanceOf(InterruptedException.class);
+    assertBroken(first, Reason.CANCELLED);
+  }
+
+  private static void assertBroken(CompletableFuture<?> party, Reason reason) {
+    assertThatThrownBy(() -> get(party))
+        .cause()
+        .isInstanceOfSatisfying(
+            BarrierBrokenException.class, broken -> assertThat(broken.reason()).isEqualTo(reason));
+  }
+
+  /** Begins, and waits until that replacement of a document is under way. */
+  private <T> CompletableFuture<T> writing(int number, Supplier<CompletableFuture<T>> work) {
+    CompletableFuture<Integer> reached = new CompletableFuture<>();
+    store.before =
+        next -> {
+          if (next == number) {
+            reached.complete(next);
+          }
+        };
+    CompletableFuture<T> begun = work.get();
+    assertThat(get(reached)).isEqualTo(number);
+    return begun;
   }
 
   @Test
