@@ -26,6 +26,7 @@ final class SeenLocks {
   private static final int EVENTS = 100_000;
   private static final int EVICTIONS = 1_000;
   private static final int BEGINS = 50_000;
+  private static final int UNSURE = 10_000;
 
   /** For how long a look is believed although a survey may say more. */
   private static final Duration FRESH = Duration.ofSeconds(10);
@@ -37,6 +38,11 @@ final class SeenLocks {
   private final EventRing events = new EventRing(EVENTS);
   private final UsualHold usual = new UsualHold();
   private final Set<String> begins = Collections.newSetFromMap(new BoundedMap());
+
+  /** Ends of which only the next list of sessions tells whether they were releases. */
+  private final List<ObservedEvent> unsure = new ArrayList<>();
+
+  private boolean listsSessions;
   private @Nullable Instant firstComplete;
   private @Nullable Instant complete;
   private volatile long version;
@@ -113,14 +119,16 @@ final class SeenLocks {
 
   /**
    * A survey tells less than a look. While a lock is looked at often, the next look will tell what
-   * has changed, and until then the last one stands, as of then.
+   * has changed, and until then the last one stands, as of then; for as long as surveys show the
+   * same.
    */
   private SeenLock merged(SeenLock before, SeenLock look) {
     boolean waits =
         !look.full()
             && before.full()
             && hot.contains(before.name())
-            && Duration.between(before.at(), look.at()).compareTo(FRESH) < 0;
+            && (look.agrees(before)
+                || Duration.between(before.at(), look.at()).compareTo(FRESH) < 0);
     return waits ? before.askedAgain(look.nanos()) : look;
   }
 
@@ -177,6 +185,8 @@ final class SeenLocks {
    */
   synchronized void sawAllSessions(Set<String> missing, Instant at) {
     tellAll(sessions.missed(missing, at));
+    listsSessions = true;
+    tellUnsure();
     for (SeenLock lock : locks.values()) {
       if (isOver(lock.firstAttempt())) {
         hot.add(lock.name());
@@ -197,12 +207,12 @@ final class SeenLocks {
     if (evictions.size() > EVICTIONS) {
       evictions.clear();
     }
-    evictions.put(String.valueOf(eviction.attempt()), eviction);
+    evictions.put(key(eviction), eviction);
   }
 
   /** It was not this console that ended it. */
   void notEvicted(ObservedEvent eviction) {
-    evictions.remove(String.valueOf(eviction.attempt()), eviction);
+    evictions.remove(key(eviction), eviction);
   }
 
   /** The sessions of processes that live, as far as was seen. */
@@ -228,6 +238,41 @@ final class SeenLocks {
     if (isKnown(event)) {
       return;
     }
+    if (isUnsure(event) && unsure.size() < UNSURE) {
+      unsure.add(event);
+    } else {
+      keep(event);
+    }
+  }
+
+  /** Whether its session may have been over before: then the lock was not released, but lost. */
+  private boolean isUnsure(ObservedEvent event) {
+    String session = event.session();
+    SeenSession process = session == null ? null : sessions.get(session);
+    return event.kind() == ObservedKind.RELEASED
+        && listsSessions
+        && process != null
+        && !process.over()
+        && !event.at().isBefore(process.seen().plus(process.left()))
+        && !evictions.containsKey(key(event));
+  }
+
+  /** Those whose session is over by now, or was seen to live on. */
+  private void tellUnsure() {
+    List<ObservedEvent> open = List.copyOf(unsure);
+    unsure.clear();
+    for (ObservedEvent event : open) {
+      String session = event.session();
+      SeenSession process = session == null ? null : sessions.get(session);
+      if (process == null || process.over() || process.seen().isAfter(event.at())) {
+        keep(event);
+      } else {
+        unsure.add(event);
+      }
+    }
+  }
+
+  private void keep(ObservedEvent event) {
     ObservedEvent told = event;
     String session = event.session();
     if (event.client() == null && session != null) {
@@ -240,9 +285,10 @@ final class SeenLocks {
     }
     if (event.kind() == ObservedKind.RELEASED
         || event.kind() == ObservedKind.LOST
-        || event.kind() == ObservedKind.GAVE_UP) {
-      ObservedEvent eviction = evictions.remove(String.valueOf(event.attempt()));
-      if (eviction != null) {
+        || event.kind() == ObservedKind.GAVE_UP
+        || event.kind() == ObservedKind.OPENED) {
+      ObservedEvent eviction = evictions.remove(key(event));
+      if (eviction != null && (event.attempt() != null || mayBe(event, eviction))) {
         told = told.as(eviction.kind(), eviction.text());
       }
     }
@@ -256,6 +302,17 @@ final class SeenLocks {
     }
     events.add(told);
     version++;
+  }
+
+  /** Of the hold or wait; of the lock where there is none. */
+  private static String key(ObservedEvent event) {
+    String attempt = event.attempt();
+    return attempt == null ? "lock " + event.lock() : attempt;
+  }
+
+  /** Whether what was seen to happen may have happened then. */
+  private static boolean mayBe(ObservedEvent seen, ObservedEvent done) {
+    return !done.at().isAfter(seen.at()) && !done.at().isBefore(seen.at().minus(seen.doubt()));
   }
 
   /** Forgets the oldest. */

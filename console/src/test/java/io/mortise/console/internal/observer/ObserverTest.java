@@ -119,6 +119,31 @@ class ObserverTest {
   }
 
   @Test
+  void givenCrashedHolderWhoseLockIsGoneBeforeItsSessionIsMissed_thenItIsLost_notReleased() {
+    watch(Duration.ofSeconds(5));
+    for (int i = 1; i <= 10; i++) {
+      store.hold("a/" + i, i, 1);
+      store.leftOf(i, Duration.ofMillis(50));
+      watch(Duration.ofMillis(4000 + 397 * i));
+      store.kill(i);
+      store.locks.clear();
+      watch(Duration.ofSeconds(9));
+      assertThat(lockEvents()).contains("lost a/" + i + " host-" + i);
+    }
+    assertThat(lockEvents()).noneMatch(event -> event.startsWith("released"));
+  }
+
+  @Test
+  void givenHolderThatLivesOn_whenItReleases_thenThatIsToldWithTheNextListOfSessions() {
+    store.hold("a", 1, 1);
+    store.leftOf(1, Duration.ofMillis(50));
+    watch(Duration.ofSeconds(5));
+    store.release("a");
+    watch(Duration.ofSeconds(9));
+    assertThat(lockEvents()).containsExactly("released a host-1");
+  }
+
+  @Test
   void givenStoreWithoutSessions_thenTheRestGoesOn() {
     store.listsSessions = false;
     store.hold("a", 1, 1);
@@ -153,6 +178,29 @@ class ObserverTest {
         .satisfies(cycle -> assertThat(cycle.locks()).containsExactly("a", "b"));
     store.lock("b").waiters.clear();
     watch(Duration.ofSeconds(3));
+    assertThat(observer.cycles()).isEmpty();
+  }
+
+  @Test
+  void givenDeadlockAmongManyWaitedLocks_thenItIsToldForAsLongAsItLasts() {
+    observer = observer(0.01);
+    store.cost = Duration.ofMillis(1);
+    store.hold("a", 1, 1);
+    store.hold("b", 2, 1);
+    store.await("a", 2, 2);
+    store.await("b", 1, 2);
+    watch(Duration.ofSeconds(8));
+    assertThat(observer.cycles()).hasSize(1);
+    for (int i = 0; i < 400; i++) {
+      store.hold("lock/" + i, 3, i + 1);
+      store.await("lock/" + i, 4, i + 1);
+    }
+    for (int i = 0; i < 60; i++) {
+      watch(Duration.ofSeconds(1));
+      assertThat(observer.cycles()).as("after %d s", i).hasSize(1);
+    }
+    store.lock("b").waiters.clear();
+    watch(Duration.ofSeconds(20));
     assertThat(observer.cycles()).isEmpty();
   }
 
