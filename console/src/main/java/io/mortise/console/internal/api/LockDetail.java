@@ -5,6 +5,7 @@ import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
 import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.console.internal.view.WaitGraph;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -62,6 +63,9 @@ final class LockDetail {
       Map<String, @Nullable Object> json, Observer observer, SeenLock start) {
     Map<String, SeenLock> waitsFor = new HashMap<>();
     for (SeenLock lock : observer.waited()) {
+      if (WaitGraph.isOfBarrierParty(lock.name())) {
+        continue;
+      }
       lock.info()
           .waiters()
           .forEach(waiter -> waitsFor.putIfAbsent(SeenLock.session(waiter.attempt()), lock));

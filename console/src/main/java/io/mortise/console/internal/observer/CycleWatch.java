@@ -40,8 +40,9 @@ final class CycleWatch {
       for (String session : sessions) {
         for (WaitGraph.Link wait : graph.waits(session)) {
           boolean inside =
-              wait.lock().holders().stream()
-                  .anyMatch(holder -> sessions.contains(SeenLock.session(holder.attempt())));
+              !WaitGraph.isOfBarrierParty(wait.lock().name())
+                  && wait.lock().holders().stream()
+                      .anyMatch(holder -> sessions.contains(SeenLock.session(holder.attempt())));
           if (inside) {
             attempts.add(wait.party().attempt());
             locks.add(wait.lock().name());

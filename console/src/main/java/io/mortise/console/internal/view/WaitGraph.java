@@ -16,14 +16,21 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /**
  * Which session waits for which. A session stands for a process: two of its threads are not told
- * apart, so a cycle is a possible deadlock, and a session that waits for itself is none.
+ * apart, so a cycle is a possible deadlock, and a session that waits for itself is none. The
+ * parties of a barrier watch each other in a ring as long as they are there: those waits are in no
+ * cycle.
  */
 public final class WaitGraph {
   /** A session's hold of a lock, or its wait for one. */
   public record Link(String session, LockInfo lock, LockParticipant party) {}
+
+  /** The lock of a party: {@code barrier/NAME/ID/GENERATION/INDEX}. */
+  private static final Pattern PARTY =
+      Pattern.compile("barrier/.+/[A-Za-z0-9_-]{12}/\\d+/\\d+", Pattern.DOTALL);
 
   private final Map<String, List<Link>> holds = new LinkedHashMap<>();
   private final Map<String, List<Link>> waits = new LinkedHashMap<>();
@@ -37,6 +44,9 @@ public final class WaitGraph {
     }
     for (List<Link> links : waits.values()) {
       for (Link wait : links) {
+        if (isOfBarrierParty(wait.lock().name())) {
+          continue;
+        }
         Set<String> own =
             blockers.computeIfAbsent(wait.session(), session -> new LinkedHashSet<>());
         wait.lock().holders().forEach(holder -> own.add(session(holder)));
@@ -52,6 +62,11 @@ public final class WaitGraph {
 
   private static String session(LockParticipant party) {
     return AttemptId.parse(party.attempt()).session().value();
+  }
+
+  /** Whether a lock only tells whether a party of a barrier is there. */
+  public static boolean isOfBarrierParty(String lock) {
+    return PARTY.matcher(lock).matches();
   }
 
   /** Holds of others' interest: those of locks that are waited for. */

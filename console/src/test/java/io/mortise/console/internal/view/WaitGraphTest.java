@@ -56,6 +56,21 @@ class WaitGraphTest {
     assertThat(graph.roots()).containsExactly(session(1));
   }
 
+  @Test
+  void givenBarrierWhosePartiesWatchEachOther_thenItIsNoCircle_andOtherWaitsAreOne() {
+    String id = "x_-4567890ab";
+    List<LockInfo> ring = new ArrayList<>();
+    for (int party = 0; party < 3; party++) {
+      ring.add(lock("barrier/day/42/" + id + "/7/" + party, party, (party + 1) % 3));
+    }
+    assertThat(new WaitGraph(ring).cycles()).isEmpty();
+    assertThat(new WaitGraph(ring).roots()).hasSize(3);
+    ring.add(lock("a", 0, 1));
+    assertThat(new WaitGraph(ring).cycles()).isEmpty();
+    ring.add(lock("barrier/day", 1, 0));
+    assertThat(new WaitGraph(ring).cycles()).hasSize(1);
+  }
+
   /** Sessions that reach each other, by following all ways. */
   private static Set<String> circles(boolean[][] waits) {
     boolean[][] reach = new boolean[SESSIONS][];
