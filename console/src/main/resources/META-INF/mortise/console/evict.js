@@ -12,12 +12,13 @@ import { foreign, span } from './text.js';
 
 /**
  * @param {string} path of the lock
- * @returns {{ party: ?any, waiter: boolean, ask: Function, close: Function, evict: Function, open: Function, done: ?any }}
+ * @returns {{ party: ?any, waiter: boolean, opening: boolean, ask: Function, askToOpen: Function, close: Function, evict: Function, open: Function, done: ?any }}
  */
 export function useEviction(path) {
   const [asked, setAsked] = useState(null);
+  const [opening, setOpening] = useState(false);
   const [done, setDone] = useState(null);
-  const close = () => setAsked(null);
+  const close = () => { setAsked(null); setOpening(false); };
   const settle = async (request, party, how) => {
     try {
       const answer = await request;
@@ -40,6 +41,7 @@ export function useEviction(path) {
     party: asked?.party, waiter: asked?.waiter ?? false, done, close,
     ask: (party, waiter = false) => setAsked({ party, waiter }),
     evict: (how, confirm) => settle(post(path + '/evict', { attempt: asked.party.attempt, token: asked.party.token, how, confirm }), asked.party, how),
+    opening, askToOpen: () => setOpening(true),
     open: () => settle(post(path + '/open', {}), null, 'open'),
     forget: () => setDone(null),
   };
@@ -70,15 +72,39 @@ export function Evict({ eviction, data: { lock, asOfAt }, status }) {
         next ? ['Next in the queue: ', name(process(next)), '.'] : 'Nobody waits for it.']),
     !waiter && allowed.includes('close') && h(Way, { value: 'close', how, setHow, title: 'Close: tell it, and wait until it has let go' },
       'The lock stays shut until then, or until its session is over: ', h(Left, { at: asOfAt + party.sessionLeftMillis }),
-      ' if it renews no more. Nobody works at the same time.'),
+      ' if it renews no more. Nobody overlaps if it stops within that time.'),
     !waiter && allowed.includes('break') && h(Way, { value: 'break', how, setHow, title: 'Break: free the lock at once' },
       who, ' may go on until it hears of it. ', el.b('Two may then work at the same time'), '; only a resource that checks the token refuses the older one.'),
-    how === 'break' && el.label({ class: 'confirm' }, 'Type the lock’s name to confirm',
-      el.input({ placeholder: foreign(lock.name), autocomplete: 'off', spellcheck: false, value: typed, onInput: e => setTyped(e.target.value) })),
+    how === 'break' && h(Confirm, { lock, typed, setTyped }),
     error && el.p({ class: 'deadtext', role: 'alert' }, error.message, ' ', error.remedy),
     el.div({ class: 'row' }, el.small('Goes to the log and the history'),
       el.button({ class: 'btn', type: 'button', onClick: eviction.close }, 'Cancel'),
       el.button({ class: 'btn fill', disabled: !ready || busy }, waiter ? 'End its wait' : 'Evict'))));
+}
+
+const Confirm = ({ lock, typed, setTyped }) => el.label({ class: 'confirm' }, 'Type the lock’s name to confirm',
+  el.input({ placeholder: foreign(lock.name), autocomplete: 'off', spellcheck: false, value: typed, onInput: e => setTyped(e.target.value) }));
+
+/** The question before a lock is opened. */
+export function Open({ eviction, data: { lock, asOfAt } }) {
+  const [typed, setTyped] = useState('');
+  const [busy, setBusy] = useState(false);
+  const ready = typed === lock.name;
+  const act = async e => {
+    e.preventDefault();
+    if (!ready || busy) return;
+    setBusy(true);
+    await eviction.open();
+    setBusy(false);
+  };
+  return h(Dialog, { label: 'open-h', onClose: eviction.close }, el.form({ onSubmit: act },
+    el.h2({ id: 'open-h' }, 'Open the lock now?'),
+    el.p(name(lock.name), ' stays shut for another ', h(Left, { at: asOfAt + lock.shutForMillis }),
+      '. What its last holder began may still be running: ', el.b('two may then work at the same time'), '.'),
+    h(Confirm, { lock, typed, setTyped }),
+    el.div({ class: 'row' }, el.small('Goes to the log and the history'),
+      el.button({ class: 'btn', type: 'button', onClick: eviction.close }, 'Cancel'),
+      el.button({ class: 'btn fill', disabled: !ready || busy }, 'Open'))));
 }
 
 const name = text => el.code({ class: 'wrap' }, foreign(text));

@@ -4,7 +4,7 @@ import { segment } from './api.js';
 import { Chain } from './chain.js';
 import { Age, Left, Meter, now, useSeconds } from './clock.js';
 import { el } from './dom.js';
-import { Evict, Outcome, useEviction } from './evict.js';
+import { Evict, Open, Outcome, useEviction } from './evict.js';
 import { Latest } from './events.js';
 import { useKeys } from './keys.js';
 import { factor, mode, process, shapeOf } from './lines.js';
@@ -40,7 +40,8 @@ export function Lock({ name, filter, narrow }) {
         el.h2({ class: 'mono' }, foreign(name)), h(CopyLink)),
       error && !data ? el.p({ class: 'calm' }, error.message, ' ', error.remedy) : data && h(Body, { data, path, status, eviction, may })),
     data && h(Foot, { data, status, eviction, may }),
-    eviction.party && h(Evict, { eviction, data, status }));
+    eviction.party && h(Evict, { eviction, data, status }),
+    eviction.opening && data && h(Open, { eviction, data }));
 }
 
 function Body({ data, path, status, eviction, may }) {
@@ -123,7 +124,7 @@ function Foot({ data, status, eviction, may }) {
   const token = first?.token ?? lock.lastToken;
   return el.div({ class: 'foot' },
     may && lock.holders.length === 1 && el.button({ class: 'btn stop', onClick: () => eviction.ask(first) }, 'Evict…'),
-    status?.allowed.includes('open') && lock.state === 'shut' && el.button({ class: 'btn stop', onClick: eviction.open }, 'Open now'),
+    status?.allowed.includes('open') && lock.state === 'shut' && el.button({ class: 'btn stop', onClick: eviction.askToOpen }, 'Open now…'),
     el.button({ class: 'btn', onClick: () => copy(JSON.stringify(lock, null, 2)) }, 'Copy as JSON'),
     status && !may && lock.holders.length > 0 && el.p(status.features.includes('eviction')
       ? [status.allowed.length ? 'This console may not evict.' : 'This console only looks.', ' To evict, start it with ', el.code('--allow close'), ', in Java with ', el.code('ConsoleBuilder.allow'), '.'] : 'This store cannot evict.'),

@@ -57,7 +57,7 @@ class EvictPageTest {
     console.visit("/lock/job");
     console.button("Evict…").click();
     Locator dialog = console.page().locator("dialog");
-    assertThat(dialog).containsText("Nobody works at the same time");
+    assertThat(dialog).containsText("Nobody overlaps if it stops within that time");
     assertThat(dialog).containsText("Next in the queue");
     dialog.getByText("Evict", new Locator.GetByTextOptions().setExact(true)).click();
     BoundedWait.join(told);

@@ -123,6 +123,9 @@ final class Evictor {
       return changed(lock, "Somebody holds this lock. Nothing was done.");
     }
     boolean opened = reopen(name);
+    if (opened) {
+      observer.evicting(opening(name));
+    }
     String message =
         opened
             ? "Opened lock '" + OutputSanitizer.text(name) + "'."
@@ -210,6 +213,22 @@ final class Evictor {
         null,
         Duration.ZERO,
         kind == ObservedKind.BROKEN ? "freed at once by an operator" : "ended by an operator");
+  }
+
+  private ObservedEvent opening(String name) {
+    return new ObservedEvent(
+        0,
+        observer.now(),
+        ObservedKind.OPENED,
+        name,
+        null,
+        null,
+        "",
+        null,
+        0,
+        null,
+        Duration.ZERO,
+        "opened by an operator");
   }
 
   private static boolean isNow(@Nullable String how) {

@@ -197,7 +197,7 @@ final class SeenLocks {
     if (evictions.size() > EVICTIONS) {
       evictions.clear();
     }
-    evictions.put(String.valueOf(eviction.attempt()), eviction);
+    evictions.put(key(eviction), eviction);
   }
 
   /**
@@ -230,9 +230,10 @@ final class SeenLocks {
     }
     if (event.kind() == ObservedKind.RELEASED
         || event.kind() == ObservedKind.LOST
-        || event.kind() == ObservedKind.GAVE_UP) {
-      ObservedEvent eviction = evictions.remove(String.valueOf(event.attempt()));
-      if (eviction != null) {
+        || event.kind() == ObservedKind.GAVE_UP
+        || event.kind() == ObservedKind.OPENED) {
+      ObservedEvent eviction = evictions.remove(key(event));
+      if (eviction != null && (event.attempt() != null || mayBe(event, eviction))) {
         told = told.as(eviction.kind(), eviction.text());
       }
     }
@@ -246,6 +247,17 @@ final class SeenLocks {
     }
     events.add(told);
     version++;
+  }
+
+  /** Of the hold or wait; of the lock where there is none. */
+  private static String key(ObservedEvent event) {
+    String attempt = event.attempt();
+    return attempt == null ? "lock " + event.lock() : attempt;
+  }
+
+  /** Whether what was seen to happen may have happened then. */
+  private static boolean mayBe(ObservedEvent seen, ObservedEvent done) {
+    return !done.at().isAfter(seen.at()) && !done.at().isBefore(seen.at().minus(seen.doubt()));
   }
 
   /** Forgets the oldest. */
