@@ -26,6 +26,7 @@ final class SeenLocks {
   private static final int EVENTS = 100_000;
   private static final int EVICTIONS = 1_000;
   private static final int BEGINS = 50_000;
+  private static final int UNSURE = 10_000;
 
   /** For how long a look is believed although a survey may say more. */
   private static final Duration FRESH = Duration.ofSeconds(10);
@@ -37,6 +38,11 @@ final class SeenLocks {
   private final EventRing events = new EventRing(EVENTS);
   private final UsualHold usual = new UsualHold();
   private final Set<String> begins = Collections.newSetFromMap(new BoundedMap());
+
+  /** Ends of which only the next list of sessions tells whether they were releases. */
+  private final List<ObservedEvent> unsure = new ArrayList<>();
+
+  private boolean listsSessions;
   private @Nullable Instant firstComplete;
   private @Nullable Instant complete;
   private volatile long version;
@@ -177,6 +183,8 @@ final class SeenLocks {
    */
   synchronized void sawAllSessions(Instant listBegan, Instant at) {
     tellAll(sessions.missedSince(listBegan, at));
+    listsSessions = true;
+    tellUnsure();
     for (SeenLock lock : locks.values()) {
       if (isOver(lock.firstAttempt())) {
         hot.add(lock.name());
@@ -218,6 +226,41 @@ final class SeenLocks {
     if (isKnown(event)) {
       return;
     }
+    if (isUnsure(event) && unsure.size() < UNSURE) {
+      unsure.add(event);
+    } else {
+      keep(event);
+    }
+  }
+
+  /** Whether its session may have been over before: then the lock was not released, but lost. */
+  private boolean isUnsure(ObservedEvent event) {
+    String session = event.session();
+    SeenSession process = session == null ? null : sessions.get(session);
+    return event.kind() == ObservedKind.RELEASED
+        && listsSessions
+        && process != null
+        && !process.over()
+        && !event.at().isBefore(process.seen().plus(process.left()))
+        && !evictions.containsKey(key(event));
+  }
+
+  /** Those whose session is over by now, or was seen to live on. */
+  private synchronized void tellUnsure() {
+    List<ObservedEvent> open = List.copyOf(unsure);
+    unsure.clear();
+    for (ObservedEvent event : open) {
+      String session = event.session();
+      SeenSession process = session == null ? null : sessions.get(session);
+      if (process == null || process.over() || process.seen().isAfter(event.at())) {
+        keep(event);
+      } else {
+        unsure.add(event);
+      }
+    }
+  }
+
+  private synchronized void keep(ObservedEvent event) {
     ObservedEvent told = event;
     String session = event.session();
     if (event.client() == null && session != null) {

@@ -119,6 +119,31 @@ class ObserverTest {
   }
 
   @Test
+  void givenCrashedHolderWhoseLockIsGoneBeforeItsSessionIsMissed_thenItIsLost_notReleased() {
+    watch(Duration.ofSeconds(5));
+    for (int i = 1; i <= 10; i++) {
+      store.hold("a/" + i, i, 1);
+      store.leftOf(i, Duration.ofMillis(50));
+      watch(Duration.ofMillis(4000 + 397 * i));
+      store.kill(i);
+      store.locks.clear();
+      watch(Duration.ofSeconds(9));
+      assertThat(lockEvents()).contains("lost a/" + i + " host-" + i);
+    }
+    assertThat(lockEvents()).noneMatch(event -> event.startsWith("released"));
+  }
+
+  @Test
+  void givenHolderThatLivesOn_whenItReleases_thenThatIsToldWithTheNextListOfSessions() {
+    store.hold("a", 1, 1);
+    store.leftOf(1, Duration.ofMillis(50));
+    watch(Duration.ofSeconds(5));
+    store.release("a");
+    watch(Duration.ofSeconds(9));
+    assertThat(lockEvents()).containsExactly("released a host-1");
+  }
+
+  @Test
   void givenStoreWithoutSessions_thenTheRestGoesOn() {
     store.listsSessions = false;
     store.hold("a", 1, 1);
