@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +55,7 @@ public final class Observer {
 
   private volatile Survey survey = new Survey(null, Duration.ZERO, false);
   private volatile List<WaitCycle> cycles = List.of();
+  private volatile Set<String> inCycles = Set.of();
   private volatile @Nullable Thread thread;
   private volatile boolean closed;
 
@@ -316,6 +318,8 @@ public final class Observer {
   private void show(List<WaitCycle> now) {
     if (!now.equals(cycles)) {
       cycles = now;
+      inCycles =
+          now.stream().flatMap(cycle -> cycle.locks().stream()).collect(Collectors.toSet());
       seen.changed();
     }
   }
@@ -357,7 +361,7 @@ public final class Observer {
     private @Nullable String next(long now) {
       Set<String> open = viewers.locks();
       String oldest = null;
-      for (Set<String> names : List.of(open, seen.hot())) {
+      for (Set<String> names : List.of(open, inCycles, seen.hot())) {
         for (String name : names) {
           if (oldest == null || lookedAt(name, now) < lookedAt(oldest, now)) {
             oldest = name;

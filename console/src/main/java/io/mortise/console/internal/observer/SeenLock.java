@@ -83,6 +83,13 @@ public record SeenLock(
         info, holders, waiters, firstAttempt, firstLabel, firstSince, full, at, later);
   }
 
+  /** Whether this line of a survey shows the same holder and as many waiters as a look. */
+  boolean agrees(SeenLock look) {
+    return holders == look.holders
+        && Objects.equals(firstAttempt, look.firstAttempt)
+        && (waiters < 0 ? look.isWaited() : waiters == look.waiters);
+  }
+
   /**
    * Whether people see the same as in another look at this lock. Ages that grew with the time
    * between the two are the same.

@@ -119,14 +119,16 @@ final class SeenLocks {
 
   /**
    * A survey tells less than a look. While a lock is looked at often, the next look will tell what
-   * has changed, and until then the last one stands, as of then.
+   * has changed, and until then the last one stands, as of then; for as long as surveys show the
+   * same.
    */
   private SeenLock merged(SeenLock before, SeenLock look) {
     boolean waits =
         !look.full()
             && before.full()
             && hot.contains(before.name())
-            && Duration.between(before.at(), look.at()).compareTo(FRESH) < 0;
+            && (look.agrees(before)
+                || Duration.between(before.at(), look.at()).compareTo(FRESH) < 0);
     return waits ? before.askedAgain(look.nanos()) : look;
   }
 

@@ -182,6 +182,29 @@ class ObserverTest {
   }
 
   @Test
+  void givenDeadlockAmongManyWaitedLocks_thenItIsToldForAsLongAsItLasts() {
+    observer = observer(0.01);
+    store.cost = Duration.ofMillis(1);
+    store.hold("a", 1, 1);
+    store.hold("b", 2, 1);
+    store.await("a", 2, 2);
+    store.await("b", 1, 2);
+    watch(Duration.ofSeconds(8));
+    assertThat(observer.cycles()).hasSize(1);
+    for (int i = 0; i < 400; i++) {
+      store.hold("lock/" + i, 3, i + 1);
+      store.await("lock/" + i, 4, i + 1);
+    }
+    for (int i = 0; i < 60; i++) {
+      watch(Duration.ofSeconds(1));
+      assertThat(observer.cycles()).as("after %d s", i).hasSize(1);
+    }
+    store.lock("b").waiters.clear();
+    watch(Duration.ofSeconds(20));
+    assertThat(observer.cycles()).isEmpty();
+  }
+
+  @Test
   void givenCirclesOfOtherWaitsEachTime_thenNoneIsTold() {
     store.hold("a", 1, 1);
     store.hold("b", 2, 1);
