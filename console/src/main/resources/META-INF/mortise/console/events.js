@@ -10,9 +10,9 @@ export const KINDS = { granted: 'granted', released: 'released', lost: 'lost', e
 
 /** What else there is to say of it. */
 export function detail({ kind, heldMillis, text, label, doubtMillis }) {
-  const held = heldMillis == null ? '' : 'after ' + span(heldMillis);
+  const held = heldMillis == null ? '' : 'after ' + (doubtMillis >= 1000 ? `${span(Math.max(0, heldMillis - doubtMillis))} to ` : '') + span(heldMillis);
   if (kind === 'lost') return `its session was over${held && ' ' + held}`;
-  return foreign(text || held && held + (doubtMillis >= 1000 ? ` or ${span(doubtMillis)} less` : '') || label || '');
+  return foreign(text || held || label || '');
 }
 
 /** @param {{ events: any[], locks?: boolean }} props `locks`: with the names of the locks */

@@ -48,8 +48,11 @@ async function look(path) {
   entry.busy = new AbortController();
   try {
     const grown = entry.grows && entry.data;
-    const data = await get(grown ? `${path}&since=${grown.last}` : path, entry.busy.signal);
-    put(path, grown ? { ...data, events: [...data.events.reverse(), ...grown.events].slice(0, EVENTS) } : data);
+    let data = await get(grown ? `${path}&since=${grown.last}` : path, entry.busy.signal);
+    // Fewer events than before: the console was started anew, and counts from 1.
+    const anew = grown && data.last < grown.last;
+    if (anew) data = await get(path, entry.busy.signal);
+    put(path, grown && !anew ? { ...data, events: [...data.events.reverse(), ...grown.events].slice(0, EVENTS) } : data);
   } catch (e) {
     if (e.name === 'AbortError') return;
     entry.error = e;

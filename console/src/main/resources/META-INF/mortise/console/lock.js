@@ -102,7 +102,7 @@ function Holders({ data, eviction, may }) {
 
 function Alive({ party: { session, sessionLeftMillis: left, ttlMillis }, at }) {
   return el.div(el.dt('Alive'), el.dd(h(Meter, { at: at + left, ttl: ttlOf(session, left, ttlMillis) }),
-    el.small({ title: 'How long its session lives without a further renewal' }, h(Left, { at: at + left }), ' left, renewed on')));
+    el.small({ title: 'How long its session lives without a further renewal' }, h(Left, { at: at + left }), ' left')));
 }
 
 function Past({ data, path, status }) {

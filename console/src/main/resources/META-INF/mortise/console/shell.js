@@ -59,12 +59,13 @@ const Mark = () => el.svg({ viewBox: '0 0 24 24', 'aria-hidden': 'true' },
 
 function Top({ status, connection: { paused, failures } }) {
   const allowed = status?.allowed ?? [];
-  const word = paused ? 'Paused' : failures ? 'No answer' : 'Live';
+  const away = status?.outage != null;
+  const word = paused ? 'Paused' : failures ? 'No answer' : away ? 'Store away' : 'Live';
   return el.header({ class: 'top' },
     el.a({ class: 'brand', href: link('overview'), 'aria-label': 'Mortise, overview' }, h(Mark), el.span('Mortise')),
     status && el.div({ class: 'store', title: 'The store. Its password is never sent here.' }, h(Icon, { of: 'store' }), el.span({ class: 'mono' }, foreign(status.store))),
     h(Jump),
-    el.button({ class: classes('live', paused && 'paused', failures && 'failing'), title: 'Pause and go on (p)', 'aria-label': word + (paused ? ', go on' : ', pause'), onClick: () => pause() }, el.i(), el.span(word)),
+    el.button({ class: classes('live', paused && 'paused', (failures > 0 || away) && 'failing'), title: 'Pause and go on (p)', 'aria-label': word + (paused ? ', go on' : ', pause'), onClick: () => pause() }, el.i(), el.span(word)),
     status && el.span({ class: 'pill still mode', title: 'Set at its start, by --allow, or in Java by ConsoleBuilder.allow.' },
       allowed.length ? 'May ' + allowed.join(', ') : 'Read-only'),
     el.button({ class: 'icon', 'aria-label': 'Dark or light', title: 'Dark or light (t)', onClick: turn }, h(Icon, { of: 'moon' })));

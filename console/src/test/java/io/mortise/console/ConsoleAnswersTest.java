@@ -183,6 +183,7 @@ class ConsoleAnswersTest {
                   .contains("granted", "waiting", "gave_up"));
       assertThat(lease.isValid()).isTrue();
     }
+    assertThat(http.get("/api/v1/events?kind=granted,bogus").status()).isEqualTo(400);
     assertThat(http.get("/api/v1/processes/nobody").status()).isEqualTo(404);
     soon(
         () ->

@@ -8,9 +8,11 @@ import com.microsoft.playwright.Locator;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
+import io.mortise.LockOptions;
 import io.mortise.console.ConsoleAction;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.TestStore;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
@@ -86,6 +88,22 @@ class EvictPageTest {
     go.click();
     assertThat(console.page().locator(".note")).containsText("Free at once");
     assertThat(console.detail()).containsText("Nobody holds it");
+  }
+
+  @Test
+  void givenShutLock_whenOpened_thenTheNameHasToBeTyped_andTheHistorySaysByWhom() {
+    console.start(TestStore.MEMORY.newUrl(), builder -> builder.allow(ConsolePage.ALL));
+    LockOptions kept = LockOptions.DEFAULTS.withAtLeast(Duration.ofMinutes(5));
+    BoundedWait.join(console.client("one").lock("job", kept).acquireAsync()).close();
+    console.visit("/lock/job");
+    console.button("Open now…").click();
+    Locator dialog = console.page().locator("dialog");
+    Locator go = dialog.getByText("Open", new Locator.GetByTextOptions().setExact(true));
+    assertThat(go).isDisabled();
+    dialog.getByLabel("Type the lock’s name to confirm").fill("job");
+    go.click();
+    assertThat(console.page().locator(".note")).containsText("Opened lock");
+    assertThat(console.detail().locator(".events")).containsText("opened by an operator");
   }
 
   @Test

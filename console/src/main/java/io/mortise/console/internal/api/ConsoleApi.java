@@ -82,7 +82,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
     if (path.size() == 2 && path.get(0).equals("locks")) {
       checkName(name);
       observer.watched(name);
-      return json(LockDetail.json(observer, observer.look(name)));
+      return json(LockDetail.json(observer, observer.recent(name)));
     }
     if (path.size() == 3 && path.get(0).equals("locks") && path.get(2).equals("history")) {
       checkName(name);

@@ -1,19 +1,25 @@
 package io.mortise.console.internal.api;
 
+import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.observer.EventRing;
 import io.mortise.console.internal.observer.ObservedEvent;
+import io.mortise.console.internal.observer.ObservedKind;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenSession;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Events of all locks, or of one. */
 final class EventList {
   private static final int MOST = 1000;
   private static final int USUAL = 200;
+
+  private static final List<String> KINDS =
+      Stream.of(ObservedKind.values()).map(ObservedKind::toString).toList();
 
   private EventList() {}
 
@@ -25,6 +31,14 @@ final class EventList {
         parameters.text("kind").isEmpty()
             ? List.of()
             : List.of(parameters.text("kind").split(",", -1));
+    kinds.stream()
+        .filter(kind -> !KINDS.contains(kind))
+        .findFirst()
+        .ifPresent(
+            kind -> {
+              throw RefusedException.badRequest(
+                  "'kind' has to be any of " + String.join(", ", KINDS) + ".");
+            });
     Predicate<ObservedEvent> wanted =
         event ->
             (lock.isEmpty() || lock.equals(event.lock()))

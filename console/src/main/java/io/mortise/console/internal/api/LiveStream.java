@@ -75,6 +75,9 @@ final class LiveStream implements ConsoleResponse.StreamBody {
     } else if (!parameters.text("since").isEmpty()) {
       this.seq = parameters.number("since", 0, 0, Long.MAX_VALUE);
     }
+    if (seq > observer.events().last()) {
+      this.seq = 0; // Of a console that ran before this one: all of these are new.
+    }
   }
 
   @Override

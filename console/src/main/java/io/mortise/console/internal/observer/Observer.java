@@ -15,8 +15,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
@@ -31,11 +29,12 @@ import org.jspecify.annotations.Nullable;
  * <p>One thread calls {@link #step}; everything else may be called by any.
  */
 public final class Observer {
-  private static final long HOT = Duration.ofSeconds(2).toNanos();
+  private static final long RECENT = Duration.ofMillis(1500).toNanos();
   private static final long SURVEY = Duration.ofSeconds(2).toNanos();
   private static final long SESSIONS = Duration.ofSeconds(4).toNanos();
   private static final long IDLE = Duration.ofMinutes(1).toNanos();
   private static final long LONGEST_NAP = Duration.ofSeconds(1).toNanos();
+  private static final long WATCHED_RETRY = Duration.ofSeconds(5).toNanos();
   private static final int SEARCHED = 1000;
   private static final int PAGE = LockAdmin.MAX_PAGE;
 
@@ -59,7 +58,9 @@ public final class Observer {
   private volatile @Nullable Thread thread;
   private volatile boolean closed;
 
-  private final Task[] tasks = {new HotTask(), new SurveyTask(), new SessionsTask()};
+  private final HotTask hotTask;
+  private final ObserverTask[] tasks;
+  private long failedAt;
   private long retryAt;
 
   /**
@@ -79,7 +80,10 @@ public final class Observer {
     this.budget = new StoreBudget(share, ticker.nanos());
     this.started = clock.instant();
     this.viewers = new Viewers(ticker);
-    this.retryAt = ticker.nanos();
+    this.failedAt = ticker.nanos();
+    this.retryAt = failedAt;
+    this.hotTask = new HotTask(admin, seen, viewers, clock, this::watchCycles);
+    this.tasks = new ObserverTask[] {hotTask, new SurveyTask(), new SessionsTask()};
   }
 
   /** When it began. */
@@ -208,8 +212,18 @@ public final class Observer {
               : SeenLock.of(info, clock.instant(), asked));
     } finally {
       long now = ticker.nanos();
-      budget.charge(now, now - asked);
+      budget.chargeOnDemand(now, now - asked);
     }
+  }
+
+  /** As {@link #look}, or what a look at most 1.5 s ago has shown, for whomever it was. */
+  public SeenLock recent(String name) {
+    SeenLock known = seen.get(name);
+    if (known == null) {
+      return search(name, RECENT);
+    }
+    long age = Duration.between(known.at(), clock.instant()).toNanos();
+    return known.full() && age < RECENT ? known : look(name);
   }
 
   /**
@@ -219,9 +233,13 @@ public final class Observer {
    * @throws RuntimeException as {@link LockAdmin#find}
    */
   public SeenLock search(String name) {
+    return search(name, HotTask.HOT);
+  }
+
+  private SeenLock search(String name, long age) {
     long now = ticker.nanos();
     Long asked = searched.get(name);
-    if (asked != null && now - asked < HOT) {
+    if (asked != null && now - asked < age) {
       SeenLock known = seen.get(name);
       return known != null ? known : SeenLock.free(name, clock.instant(), asked);
     }
@@ -270,16 +288,17 @@ public final class Observer {
   /** Does one look if one is due. Returns how many nanoseconds to wait for the next one. */
   long step() {
     long now = ticker.nanos();
-    if (now < retryAt) {
-      return retryAt - now;
+    long retry = viewers.isAnybodyThere() ? Math.min(retryAt, failedAt + WATCHED_RETRY) : retryAt;
+    if (now < retry) {
+      return retry - now;
     }
     long wait = budget.waitNanos(now);
     if (wait > 0) {
       return wait;
     }
-    Task chosen = null;
+    ObserverTask chosen = null;
     long next = Long.MAX_VALUE;
-    for (Task task : tasks) {
+    for (ObserverTask task : tasks) {
       long due = task.dueIn(now);
       next = Math.min(next, due);
       if (due <= 0 && (chosen == null || task.lastRun < chosen.lastRun)) {
@@ -293,7 +312,7 @@ public final class Observer {
     return 0;
   }
 
-  private void run(Task task, long now) {
+  private void run(ObserverTask task, long now) {
     task.lastRun = now;
     try {
       task.run(now);
@@ -317,14 +336,20 @@ public final class Observer {
   }
 
   private void failed(RuntimeException e) {
-    retryAt = ticker.nanos() + outages.failed(e, clock.instant()).toNanos();
+    failedAt = ticker.nanos();
+    retryAt = failedAt + outages.failed(e, clock.instant()).toNanos();
   }
 
-  private void show(List<WaitCycle> now) {
+  private void watchCycles() {
+    List<WaitCycle> now = cycleWatch.among(waited(), clock.instant());
     if (!now.equals(cycles)) {
       cycles = now;
+<<<<<<< HEAD
       inCycles =
           now.stream().flatMap(cycle -> cycle.locks().stream()).collect(Collectors.toSet());
+=======
+      hotTask.known(now);
+>>>>>>> mend-console2
       seen.changed();
     }
   }
@@ -333,6 +358,7 @@ public final class Observer {
     return !name.startsWith(OF_DOCTOR);
   }
 
+<<<<<<< HEAD
   /** Something to do again and again. */
   private abstract static class Task {
     long lastRun = Long.MIN_VALUE;
@@ -397,8 +423,10 @@ public final class Observer {
     }
   }
 
+=======
+>>>>>>> mend-console2
   /** Goes through all locks, a page at a time. */
-  private final class SurveyTask extends Task {
+  private final class SurveyTask extends ObserverTask {
     private @Nullable String cursor;
     private boolean running;
     private long began;
@@ -431,7 +459,7 @@ public final class Observer {
         seen.surveyed(began, at, ticker.nanos());
         survey =
             new Survey(beganAt, Duration.ofNanos(ticker.nanos() - began), found <= SeenLocks.KEPT);
-        show(cycleWatch.among(waited(), at));
+        watchCycles();
       }
     }
 
@@ -455,7 +483,7 @@ public final class Observer {
   }
 
   /** Goes through all processes, a page at a time. */
-  private final class SessionsTask extends Task {
+  private final class SessionsTask extends ObserverTask {
     private @Nullable String cursor;
     private boolean running;
     private boolean never = true;

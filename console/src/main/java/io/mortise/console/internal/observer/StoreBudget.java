@@ -13,19 +13,21 @@ final class StoreBudget {
   private static final double BURST = 300e6;
   private static final long WINDOW = Duration.ofMinutes(1).toNanos();
 
-  /** A debt that looks on demand have made is forgiven above this. */
-  private static final long DEEPEST_DEBT_SECONDS = 30;
+  /** Looks on demand put off the next other one by no more, after the one before. */
+  private static final long PUT_OFF = Duration.ofSeconds(10).toNanos();
 
   private final double share;
   private final long started;
   private final Deque<Cost> costs = new ArrayDeque<>();
   private double credit = BURST;
   private long creditAt;
+  private long chargedAt;
 
   StoreBudget(double share, long now) {
     this.share = share;
     this.started = now;
     this.creditAt = now;
+    this.chargedAt = now;
   }
 
   private record Cost(long at, long nanos) {}
@@ -37,7 +39,17 @@ final class StoreBudget {
   /** Counts what a look has taken. */
   synchronized void charge(long now, long nanos) {
     refill(now);
-    credit = Math.max(credit - nanos, -share * DEEPEST_DEBT_SECONDS * 1e9 - nanos);
+    credit -= nanos;
+    chargedAt = now;
+    costs.add(new Cost(now, nanos));
+    forget(now);
+  }
+
+  /** Counts what a look has taken that somebody asked for: others go on all the same. */
+  synchronized void chargeOnDemand(long now, long nanos) {
+    refill(now);
+    double deepest = Math.min(credit, -share * (chargedAt + PUT_OFF - now));
+    credit = Math.max(credit - nanos, deepest);
     costs.add(new Cost(now, nanos));
     forget(now);
   }
