@@ -15,9 +15,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,7 +54,6 @@ public final class Observer {
 
   private volatile Survey survey = new Survey(null, Duration.ZERO, false);
   private volatile List<WaitCycle> cycles = List.of();
-  private volatile Set<String> inCycles = Set.of();
   private volatile @Nullable Thread thread;
   private volatile boolean closed;
 
@@ -344,12 +343,7 @@ public final class Observer {
     List<WaitCycle> now = cycleWatch.among(waited(), clock.instant());
     if (!now.equals(cycles)) {
       cycles = now;
-<<<<<<< HEAD
-      inCycles =
-          now.stream().flatMap(cycle -> cycle.locks().stream()).collect(Collectors.toSet());
-=======
       hotTask.known(now);
->>>>>>> mend-console2
       seen.changed();
     }
   }
@@ -358,73 +352,6 @@ public final class Observer {
     return !name.startsWith(OF_DOCTOR);
   }
 
-<<<<<<< HEAD
-  /** Something to do again and again. */
-  private abstract static class Task {
-    long lastRun = Long.MIN_VALUE;
-    boolean unsupported;
-
-    /** Nanoseconds until it is due; 0 or less if it is. */
-    abstract long dueIn(long now);
-
-    abstract void run(long now);
-
-    abstract void restart();
-  }
-
-  /** Looks at the locks that matter, the one that was not looked at for longest first. */
-  private final class HotTask extends Task {
-    private final Map<String, Long> looked = new ConcurrentHashMap<>();
-
-    @Override
-    long dueIn(long now) {
-      if (!viewers.isAnybodyThere()) {
-        return LONGEST_NAP;
-      }
-      String next = next(now);
-      return next == null ? LONGEST_NAP : lookedAt(next, now) + HOT - now;
-    }
-
-    private long lookedAt(String name, long now) {
-      return looked.getOrDefault(name, now - HOT);
-    }
-
-    private @Nullable String next(long now) {
-      Set<String> open = viewers.locks();
-      String oldest = null;
-      for (Set<String> names : List.of(open, inCycles, seen.hot())) {
-        for (String name : names) {
-          if (oldest == null || lookedAt(name, now) < lookedAt(oldest, now)) {
-            oldest = name;
-          }
-        }
-        if (oldest != null && lookedAt(oldest, now) + HOT <= now) {
-          return oldest;
-        }
-      }
-      return oldest;
-    }
-
-    @Override
-    void run(long now) {
-      String name = Objects.requireNonNull(next(now));
-      looked.put(name, now);
-      Set<String> open = viewers.locks();
-      looked.keySet().removeIf(other -> !open.contains(other) && !seen.hot().contains(other));
-      LockInfo info = admin.find(name).orElse(null);
-      Instant at = clock.instant();
-      seen.apply(info == null ? SeenLock.free(name, at, now) : SeenLock.of(info, at, now));
-      show(cycleWatch.among(waited(), at));
-    }
-
-    @Override
-    void restart() {
-      looked.clear();
-    }
-  }
-
-=======
->>>>>>> mend-console2
   /** Goes through all locks, a page at a time. */
   private final class SurveyTask extends ObserverTask {
     private @Nullable String cursor;

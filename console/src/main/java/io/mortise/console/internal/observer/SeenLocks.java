@@ -183,13 +183,8 @@ final class SeenLocks {
    * All processes were listed: others are over. Their locks, which a survey shows as held, are to
    * be looked at.
    */
-<<<<<<< HEAD
   synchronized void sawAllSessions(Set<String> missing, Instant at) {
     tellAll(sessions.missed(missing, at));
-=======
-  synchronized void sawAllSessions(Instant listBegan, Instant at) {
-    tellAll(sessions.missedSince(listBegan, at));
->>>>>>> mend-console2
     listsSessions = true;
     tellUnsure();
     for (SeenLock lock : locks.values()) {
@@ -213,7 +208,6 @@ final class SeenLocks {
       evictions.clear();
     }
     evictions.put(key(eviction), eviction);
-<<<<<<< HEAD
   }
 
   /** It was not this console that ended it. */
@@ -224,8 +218,6 @@ final class SeenLocks {
   /** The sessions of processes that live, as far as was seen. */
   synchronized Set<String> liveSessions() {
     return sessions.live();
-=======
->>>>>>> mend-console2
   }
 
   /**
@@ -266,11 +258,7 @@ final class SeenLocks {
   }
 
   /** Those whose session is over by now, or was seen to live on. */
-<<<<<<< HEAD
-  private void tellUnsure() {
-=======
   private synchronized void tellUnsure() {
->>>>>>> mend-console2
     List<ObservedEvent> open = List.copyOf(unsure);
     unsure.clear();
     for (ObservedEvent event : open) {
@@ -284,11 +272,7 @@ final class SeenLocks {
     }
   }
 
-<<<<<<< HEAD
-  private void keep(ObservedEvent event) {
-=======
   private synchronized void keep(ObservedEvent event) {
->>>>>>> mend-console2
     ObservedEvent told = event;
     String session = event.session();
     if (event.client() == null && session != null) {
