@@ -247,7 +247,7 @@ class LockedMethodTest {
   void start() {
     app =
         SpringApp.start(
-            Map.of("region", "eu", "short", "20ms", "mortise.locked.wait", "30ms"), Config.class);
+            Map.of("region", "eu", "short", "20ms", "mortise.locked.wait", "500ms"), Config.class);
     service = app.bean(Service.class);
   }
 
@@ -327,7 +327,7 @@ class LockedMethodTest {
           .hasMessageContaining("20ms");
       assertThatThrownBy(service::waitsByDefault)
           .isInstanceOf(LockTimeoutException.class)
-          .hasMessageContaining("30ms");
+          .hasMessageContaining("500ms");
     }
     service.thrown();
   }

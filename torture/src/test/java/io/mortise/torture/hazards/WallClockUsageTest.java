@@ -73,6 +73,7 @@ class WallClockUsageTest {
             "io/mortise/internal/table/MemStore",
             "io/mortise/jdbc/dialect/HostClock",
             // How long ago somebody came, for people who look.
+            "io/mortise/zookeeper/ZooKeeperSurvey",
             "io/mortise/zookeeper/ZooKeeperInspector",
             "io/mortise/curator/CuratorInspector");
   }
