@@ -1,6 +1,5 @@
 package shop;
 
-import io.mortise.testkit.server.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -14,22 +13,24 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A JVM that runs the shop. It ends by {@link #close()}, and with this JVM at the latest. */
 final class Instance implements AutoCloseable {
   private static final Duration ANSWER = Duration.ofSeconds(60);
+  private static final Pattern STARTED = Pattern.compile("Tomcat started on port (\\d+)");
 
   private final HttpClient http = HttpClient.newHttpClient();
   private final String name;
-  private final int port;
   private final Path log;
   private final Process process;
   private final Process lifeline;
 
-  private Instance(String name, int port, Path log, List<String> command) throws IOException {
+  private Instance(String name, Path log, List<String> command) throws IOException {
     this.name = name;
-    this.port = port;
     this.log = log;
     process =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
@@ -43,7 +44,6 @@ final class Instance implements AutoCloseable {
    * @param properties each as {@code name=value}
    */
   static Instance start(String name, Path folder, List<String> properties) throws IOException {
-    int port = RedisServer.freePort();
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"));
@@ -52,9 +52,9 @@ final class Instance implements AutoCloseable {
     command.add("shop.Shop");
     command.add("--shop.instance=" + name);
     command.add("--server.address=127.0.0.1");
-    command.add("--server.port=" + port);
+    command.add("--server.port=0");
     properties.forEach(property -> command.add("--" + property));
-    return new Instance(name, port, folder.resolve(name + ".log"), command);
+    return new Instance(name, folder.resolve(name + ".log"), command);
   }
 
   String name() {
@@ -62,7 +62,15 @@ final class Instance implements AutoCloseable {
   }
 
   String address() {
-    return "http://127.0.0.1:" + port;
+    return "http://127.0.0.1:" + port().orElseThrow(() -> new IllegalStateException(log()));
+  }
+
+  /** Where it listens; empty until it has said so. */
+  private OptionalInt port() {
+    Matcher started = STARTED.matcher(log());
+    return started.find()
+        ? OptionalInt.of(Integer.parseInt(started.group(1)))
+        : OptionalInt.empty();
   }
 
   /** What it has written so far. */
@@ -78,6 +86,9 @@ final class Instance implements AutoCloseable {
   boolean isUp() {
     if (!process.isAlive()) {
       throw new IllegalStateException("Instance " + name + " has ended:\n" + log());
+    }
+    if (port().isEmpty()) {
+      return false;
     }
     try {
       return send("GET", "/actuator/health").statusCode() == 200;
