@@ -68,11 +68,7 @@ public final class MultiRead {
         (rc, path, context, results) -> {
           boolean answered = results != null && results.size() == 2;
           if (answered && results.get(0) instanceof OpResult.GetChildrenResult listed) {
-            then.accept(
-                listed.getChildren(),
-                results.get(1) instanceof OpResult.GetDataResult read
-                    ? new NodeContent(read.getData(), read.getStat())
-                    : NodeContent.NONE);
+            then.accept(listed.getChildren(), content(results.get(1)));
           } else {
             then.accept(null, NodeContent.NONE);
           }
@@ -122,10 +118,11 @@ public final class MultiRead {
       return;
     }
     int last = end;
-    client.multi(
+    ask(
+        client,
         ops,
-        (rc, path, context, results) -> {
-          if (results == null || results.size() != ops.size()) {
+        results -> {
+          if (results == null) {
             then.accept(null);
             return;
           }
@@ -139,8 +136,7 @@ public final class MultiRead {
                     : List.of());
           }
           children(client, paths, nodes, found, then);
-        },
-        null);
+        });
   }
 
   private static void nodes(
@@ -156,21 +152,37 @@ public final class MultiRead {
         paths.subList(found.size(), Math.min(paths.size(), found.size() + CHUNK)).stream()
             .map(Op::getData)
             .toList();
-    client.multi(
+    ask(
+        client,
         ops,
-        (rc, path, context, results) -> {
-          if (results == null || results.size() != ops.size()) {
+        results -> {
+          if (results == null) {
             then.accept(null);
             return;
           }
           for (OpResult result : results) {
-            found.add(
-                result instanceof OpResult.GetDataResult read
-                    ? new NodeContent(read.getData(), read.getStat())
-                    : NodeContent.NONE);
+            found.add(content(result));
           }
           nodes(client, paths, found, then);
-        },
+        });
+  }
+
+  private static NodeContent content(OpResult result) {
+    return result instanceof OpResult.GetDataResult read
+        ? new NodeContent(read.getData(), read.getStat())
+        : NodeContent.NONE;
+  }
+
+  /**
+   * Asks for all in one packet.
+   *
+   * @param then called on the event thread, with an answer to each, or null if there was none
+   */
+  private static void ask(ZooKeeper client, List<Op> ops, Consumer<@Nullable List<OpResult>> then) {
+    client.multi(
+        ops,
+        (rc, path, context, results) ->
+            then.accept(results == null || results.size() != ops.size() ? null : results),
         null);
   }
 }
