@@ -48,35 +48,17 @@ final class EngineBarrier implements DistributedBarrier {
 
   @Override
   public CompletableFuture<Long> awaitAsync() {
-    return passed(enterAsync());
+    return Recipes.mapped(enterAsync(), EngineBarrier::passed);
   }
 
   @Override
   public CompletableFuture<Long> awaitAsync(Duration wait) {
-    return passed(enterAsync(wait));
+    return Recipes.mapped(enterAsync(wait), EngineBarrier::passed);
   }
 
   private static long passed(Passage passage) {
     passage.close();
     return passage.generation();
-  }
-
-  /** The end of the returned future is that of the entering. */
-  private static CompletableFuture<Long> passed(CompletableFuture<Passage> entering) {
-    CompletableFuture<Long> result = new CompletableFuture<>();
-    CompletableFuture<Passage> told =
-        entering.whenComplete(
-            (passage, failure) -> {
-              if (failure == null) {
-                result.complete(passed(passage));
-              } else {
-                result.completeExceptionally(failure);
-              }
-            });
-    CompletableFuture<Long> ended =
-        result.whenComplete((generation, failure) -> entering.cancel(false));
-    assert told != null && ended != null;
-    return result;
   }
 
   @Override

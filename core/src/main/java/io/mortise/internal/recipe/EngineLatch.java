@@ -5,7 +5,6 @@ import io.mortise.LockName;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.recipe.DistributedLatch;
 import io.mortise.spi.Fact;
-import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -17,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 /** A latch: a document that parties change, and that waiters read. */
 final class EngineLatch implements DistributedLatch {
   private static final Duration SHORTEST = Duration.ofSeconds(10);
-  private static final Duration LONGEST = Duration.ofDays(3650);
   private static final Duration DELETED = Duration.ofMillis(1);
   private static final int LONGEST_PARTY = 512;
 
@@ -47,13 +45,8 @@ final class EngineLatch implements DistributedLatch {
 
   @Override
   public DistributedLatch keepFor(Duration time) {
-    Objects.requireNonNull(time, "keep");
-    if (time.compareTo(SHORTEST) < 0 || time.compareTo(LONGEST) > 0) {
-      throw new IllegalArgumentException(
-          "A latch cannot be kept for %s. Give 10 s to ten years."
-              .formatted(DurationText.formatExact(time)));
-    }
-    return new EngineLatch(recipes, name, fact, parties, time);
+    Duration kept = Recipes.checkedKeep("latch", time, SHORTEST, "10 s");
+    return new EngineLatch(recipes, name, fact, parties, kept);
   }
 
   private Optional<LatchDocument> decode(Fact present) {
@@ -153,22 +146,9 @@ final class EngineLatch implements DistributedLatch {
 
   @Override
   public CompletableFuture<Void> awaitAsync() {
-    CompletableFuture<@Nullable Void> result = new CompletableFuture<>();
     CompletableFuture<Boolean> opened = new CompletableFuture<>();
     poll(opened);
-    CompletableFuture<Boolean> told =
-        opened.whenComplete(
-            (open, failure) -> {
-              if (failure == null) {
-                result.complete(null);
-              } else {
-                result.completeExceptionally(failure);
-              }
-            });
-    CompletableFuture<@Nullable Void> ended =
-        result.whenComplete((value, failure) -> opened.cancel(false));
-    assert told != null && ended != null;
-    return result;
+    return Recipes.mapped(opened, open -> null);
   }
 
   @Override

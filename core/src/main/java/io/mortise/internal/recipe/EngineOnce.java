@@ -11,7 +11,6 @@ import io.mortise.function.CheckedFunction;
 import io.mortise.internal.runtime.StoreCall;
 import io.mortise.spi.Fact;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -35,7 +34,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class EngineOnce implements DistributedOnce {
   private static final Duration SHORTEST = Duration.ofMillis(1);
-  private static final Duration LONGEST = Duration.ofDays(3650);
 
   /** A run that has begun is known for so long at least; it may take longer than its result. */
   private static final Duration BEGUN = Duration.ofDays(1);
@@ -77,13 +75,8 @@ final class EngineOnce implements DistributedOnce {
 
   @Override
   public DistributedOnce keepFor(Duration time) {
-    Objects.requireNonNull(time, "keep");
-    if (time.compareTo(SHORTEST) < 0 || time.compareTo(LONGEST) > 0) {
-      throw new IllegalArgumentException(
-          "A result cannot be kept for %s. Give 1 ms to ten years."
-              .formatted(DurationText.formatExact(time)));
-    }
-    return new EngineOnce(recipes, lock, key, time);
+    Duration kept = Recipes.checkedKeep("result", time, SHORTEST, "1 ms");
+    return new EngineOnce(recipes, lock, key, kept);
   }
 
   @Override
@@ -120,9 +113,7 @@ final class EngineOnce implements DistributedOnce {
   private <X extends Exception> OnceResult run(
       LeaseSource source, CheckedFunction<Lease, @Nullable String, X> task)
       throws X, InterruptedException {
-    if (Thread.interrupted()) {
-      throw new InterruptedException("Interrupted before once '" + key + "'.");
-    }
+    Recipes.refuseIfInterrupted("once '" + key + "'");
     Optional<OnceResult> before = result();
     if (before.isPresent()) {
       return before.get();

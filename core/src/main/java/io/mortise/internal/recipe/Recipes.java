@@ -28,6 +28,8 @@ public final class Recipes {
   /** Longer than anybody waits; its nanoseconds can be added to a clock. */
   private static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
 
+  private static final Duration LONGEST_KEPT = Duration.ofDays(3650);
+
   /** Of a random id, in bytes. */
   private static final int ID_BYTES = 9;
 
@@ -147,6 +149,24 @@ public final class Recipes {
     return wait;
   }
 
+  /** What the future ends with, in another form. The end of the one returned cancels the other. */
+  static <T, R> CompletableFuture<R> mapped(
+      CompletableFuture<T> source, Function<? super T, ? extends R> form) {
+    CompletableFuture<R> result = new CompletableFuture<>();
+    CompletableFuture<T> told =
+        source.whenComplete(
+            (value, failure) -> {
+              if (failure == null) {
+                result.complete(form.apply(value));
+              } else {
+                result.completeExceptionally(failure);
+              }
+            });
+    CompletableFuture<R> ended = result.whenComplete((value, failure) -> source.cancel(false));
+    assert told != null && ended != null;
+    return result;
+  }
+
   /** In nanoseconds; refuses negative times. */
   static long checkedWait(Duration wait) {
     if (Objects.requireNonNull(wait, "wait").isNegative()) {
@@ -155,6 +175,22 @@ public final class Recipes {
               .formatted(DurationText.format(wait)));
     }
     return (wait.compareTo(HOWEVER_LONG) > 0 ? HOWEVER_LONG : wait).toNanos();
+  }
+
+  /**
+   * A time for which something can be kept.
+   *
+   * @param what is kept
+   * @param least the shortest time, in words
+   */
+  static Duration checkedKeep(String what, Duration time, Duration shortest, String least) {
+    Objects.requireNonNull(time, "keep");
+    if (time.compareTo(shortest) < 0 || time.compareTo(LONGEST_KEPT) > 0) {
+      throw new IllegalArgumentException(
+          "A %s cannot be kept for %s. Give %s to ten years."
+              .formatted(what, DurationText.formatExact(time), least));
+    }
+    return time;
   }
 
   static void refuseIfInterrupted(String what) throws InterruptedException {
