@@ -1,5 +1,6 @@
 package io.mortise.cli.view;
 
+import io.mortise.console.internal.view.LockFormatter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,8 +40,7 @@ public final class FlightEvents {
       all.put("event", kind);
       all.put("lock", lock);
       all.put("tookMillis", took.toNanos() / 1e6);
-      // Text: JavaScript rounds numbers of more than 53 bits.
-      all.put("token", token == 0 ? null : Long.toString(token));
+      all.put("token", LockFormatter.jsonToken(token));
       all.put("detail", detail);
       return all;
     }

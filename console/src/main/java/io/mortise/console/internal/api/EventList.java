@@ -6,6 +6,7 @@ import io.mortise.console.internal.observer.ObservedEvent;
 import io.mortise.console.internal.observer.ObservedKind;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenSession;
+import io.mortise.console.internal.view.LockFormatter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,7 +83,7 @@ final class EventList {
     JsonParts.putClient(json, known == null ? event.client() : known.client());
     json.put("label", event.label());
     json.put("attempt", event.attempt());
-    json.put("token", JsonParts.token(event.token()));
+    json.put("token", LockFormatter.jsonToken(event.token()));
     json.put("heldMillis", JsonParts.millis(event.held()));
     json.put("doubtMillis", event.doubt().toMillis());
     json.put("text", event.text());

@@ -200,7 +200,7 @@ final class Evictor {
         .filter(
             party ->
                 party.attempt().equals(attempt)
-                    && Objects.equals(JsonParts.token(party.token()), token))
+                    && Objects.equals(LockFormatter.jsonToken(party.token()), token))
         .findFirst();
   }
 
@@ -209,35 +209,19 @@ final class Evictor {
         !holds
             ? ObservedKind.GAVE_UP
             : how == Eviction.BREAK ? ObservedKind.BROKEN : ObservedKind.EVICTED;
-    return new ObservedEvent(
-        0,
+    return ObservedEvent.ofParty(
         observer.now(),
         kind,
         name,
-        SeenLock.session(party.attempt()),
-        party.client(),
-        party.label(),
-        party.attempt(),
-        party.token(),
+        party,
         null,
         Duration.ZERO,
         kind == ObservedKind.BROKEN ? "freed at once by an operator" : "ended by an operator");
   }
 
   private ObservedEvent opening(String name) {
-    return new ObservedEvent(
-        0,
-        observer.now(),
-        ObservedKind.OPENED,
-        name,
-        null,
-        null,
-        "",
-        null,
-        0,
-        null,
-        Duration.ZERO,
-        "opened by an operator");
+    return ObservedEvent.ofLock(
+        observer.now(), ObservedKind.OPENED, name, Duration.ZERO, "opened by an operator");
   }
 
   private static boolean isNow(@Nullable String how) {

@@ -18,10 +18,6 @@ final class JsonParts {
     return instant == null ? null : instant.toEpochMilli();
   }
 
-  static @Nullable String token(long token) {
-    return token == 0 ? null : Long.toString(token);
-  }
-
   static void putClient(Map<String, @Nullable Object> json, @Nullable ClientInfo client) {
     json.put("host", client == null ? null : client.host());
     json.put("pid", client == null || client.pid() == 0 ? null : client.pid());

@@ -8,6 +8,7 @@ import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
+import io.mortise.console.internal.view.LockFormatter;
 import io.mortise.console.internal.view.LockFormatter.Condition;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -115,8 +116,8 @@ final class LockList {
   }
 
   /**
-   * The page as an answer to somebody who asks once. Blocks for the store if the text may be a
-   * name.
+   * Answers a single request. Blocks for the store if the text that is searched for may be the name
+   * of a lock.
    */
   Map<String, @Nullable Object> answer() {
     return json(true);
@@ -174,7 +175,7 @@ final class LockList {
     JsonParts.putClient(first, client(observer, party, session));
     first.put("label", lock.firstLabel());
     first.put("mode", party == null ? null : party.share().toString());
-    first.put("token", party == null ? null : JsonParts.token(party.token()));
+    first.put("token", party == null ? null : LockFormatter.jsonToken(party.token()));
     return first;
   }
 

@@ -6,6 +6,7 @@ import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
+import io.mortise.console.internal.view.LockFormatter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -141,7 +142,7 @@ final class ProcessList {
                 party.attempt(),
                 party.label(),
                 party.share().toString(),
-                JsonParts.token(party.token()),
+                LockFormatter.jsonToken(party.token()),
                 party.since()));
       }
     }

@@ -70,7 +70,7 @@ final class StatusReport {
     held += condition == Condition.HELD ? 1 : 0;
     uncontended += condition == Condition.HELD && !lock.isWaited() ? 1 : 0;
     found.forEach(trouble -> troubles.merge(trouble, 1, Integer::sum));
-    groups.merge(group(lock.name()), 1, Integer::sum);
+    groups.merge(SeenLock.group(lock.name()), 1, Integer::sum);
     Duration waited = lock.waitedFor();
     if (waited != null && waited.compareTo(longestWait) > 0) {
       longestWait = waited;
@@ -95,10 +95,6 @@ final class StatusReport {
               attempt == null ? List.of() : List.of(SeenLock.session(attempt)),
               lock.heldFor().isZero() ? null : lock.at().minus(lock.heldFor())));
     }
-  }
-
-  private static String group(String name) {
-    return name.substring(0, name.lastIndexOf('/') + 1);
   }
 
   private Map<String, @Nullable Object> json(

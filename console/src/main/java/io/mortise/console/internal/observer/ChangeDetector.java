@@ -151,19 +151,7 @@ final class ChangeDetector {
       @Nullable Duration held,
       Duration doubt,
       @Nullable String text) {
-    return new ObservedEvent(
-        0,
-        at,
-        kind,
-        after.name(),
-        SeenLock.session(party.attempt()),
-        party.client(),
-        party.label(),
-        party.attempt(),
-        party.token(),
-        held,
-        doubt,
-        text);
+    return ObservedEvent.ofParty(at, kind, after.name(), party, held, doubt, text);
   }
 
   private ObservedEvent first(
@@ -185,8 +173,7 @@ final class ChangeDetector {
   }
 
   private ObservedEvent ofLock(ObservedKind kind, @Nullable String text) {
-    return new ObservedEvent(
-        0, after.at(), kind, after.name(), null, null, "", null, 0, null, between, text);
+    return ObservedEvent.ofLock(after.at(), kind, after.name(), between, text);
   }
 
   private static Map<String, LockParticipant> byAttempt(List<LockParticipant> parties) {

@@ -1,5 +1,6 @@
 package io.mortise.console.internal.observer;
 
+import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.ClientInfo;
 import java.time.Duration;
 import java.time.Instant;
@@ -31,6 +32,44 @@ public record ObservedEvent(
     @Nullable Duration held,
     Duration doubt,
     @Nullable String text) {
+
+  /**
+   * What a holder or waiter did, or what became of it.
+   *
+   * @param held how long it had held; null if this is no end of a hold
+   */
+  public static ObservedEvent ofParty(
+      Instant at,
+      ObservedKind kind,
+      String lock,
+      LockParticipant party,
+      @Nullable Duration held,
+      Duration doubt,
+      @Nullable String text) {
+    return new ObservedEvent(
+        0,
+        at,
+        kind,
+        lock,
+        SeenLock.session(party.attempt()),
+        party.client(),
+        party.label(),
+        party.attempt(),
+        party.token(),
+        held,
+        doubt,
+        text);
+  }
+
+  /**
+   * What became of a lock by nobody who holds it or waits.
+   *
+   * @param lock null if it is of the whole store
+   */
+  public static ObservedEvent ofLock(
+      Instant at, ObservedKind kind, @Nullable String lock, Duration doubt, @Nullable String text) {
+    return new ObservedEvent(0, at, kind, lock, null, null, "", null, 0, null, doubt, text);
+  }
 
   ObservedEvent withSeq(long number) {
     return new ObservedEvent(

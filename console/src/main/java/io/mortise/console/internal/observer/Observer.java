@@ -352,45 +352,23 @@ public final class Observer {
     return !name.startsWith(OF_DOCTOR);
   }
 
-  /** Goes through all locks, a page at a time. */
-  private final class SurveyTask extends ObserverTask {
-    private @Nullable String cursor;
-    private boolean running;
-    private long began;
+  /** Surveys all locks. */
+  private final class SurveyTask extends PagedTask {
     private Instant beganAt = Instant.EPOCH;
-    private boolean never = true;
     private int found;
 
-    @Override
-    long dueIn(long now) {
-      if (unsupported) {
-        return Long.MAX_VALUE;
-      }
-      return running || never ? 0 : began + (viewers.isAnybodyThere() ? SURVEY : IDLE) - now;
+    SurveyTask() {
+      super(viewers, SURVEY, IDLE);
     }
 
     @Override
-    void run(long now) {
-      if (!running) {
-        running = true;
-        cursor = null;
-        began = now;
-        beganAt = clock.instant();
-        found = 0;
-      }
-      cursor = page(cursor, now);
-      if (cursor == null) {
-        running = false;
-        never = false;
-        Instant at = clock.instant();
-        seen.surveyed(began, at, ticker.nanos());
-        survey =
-            new Survey(beganAt, Duration.ofNanos(ticker.nanos() - began), found <= SeenLocks.KEPT);
-        watchCycles();
-      }
+    void begin() {
+      beganAt = clock.instant();
+      found = 0;
     }
 
-    private @Nullable String page(@Nullable String from, long now) {
+    @Override
+    @Nullable String page(@Nullable String from, long now) {
       SurveyPage page = admin.survey("", from, PAGE);
       Instant at = clock.instant();
       for (LockSummary lock : page.locks()) {
@@ -403,56 +381,42 @@ public final class Observer {
     }
 
     @Override
-    void restart() {
-      running = false;
-      never = true;
+    void end(long began) {
+      seen.surveyed(began, clock.instant(), ticker.nanos());
+      survey =
+          new Survey(beganAt, Duration.ofNanos(ticker.nanos() - began), found <= SeenLocks.KEPT);
+      watchCycles();
     }
   }
 
-  /** Goes through all processes, a page at a time. */
-  private final class SessionsTask extends ObserverTask {
-    private @Nullable String cursor;
-    private boolean running;
-    private boolean never = true;
-    private long began;
-
+  /** Lists all sessions. */
+  private final class SessionsTask extends PagedTask {
     /** Those that were alive when the list began and that it has not shown yet. */
     private Set<String> expected = Set.of();
 
-    @Override
-    long dueIn(long now) {
-      if (unsupported) {
-        return Long.MAX_VALUE;
-      }
-      return running || never ? 0 : began + (viewers.isAnybodyThere() ? SESSIONS : IDLE) - now;
+    SessionsTask() {
+      super(viewers, SESSIONS, IDLE);
     }
 
     @Override
-    void run(long now) {
-      if (!running) {
-        running = true;
-        cursor = null;
-        began = now;
-        expected = seen.liveSessions();
-      }
-      SessionPage page = admin.sessions(cursor, PAGE);
+    void begin() {
+      expected = seen.liveSessions();
+    }
+
+    @Override
+    @Nullable String page(@Nullable String from, long now) {
+      SessionPage page = admin.sessions(from, PAGE);
       Instant at = clock.instant();
       for (SessionInfo session : page.sessions()) {
         seen.saw(session, at);
         expected.remove(session.session());
       }
-      cursor = page.next();
-      if (cursor == null) {
-        running = false;
-        never = false;
-        seen.sawAllSessions(expected, at);
-      }
+      return page.next();
     }
 
     @Override
-    void restart() {
-      running = false;
-      never = true;
+    void end(long began) {
+      seen.sawAllSessions(expected, clock.instant());
     }
   }
 }

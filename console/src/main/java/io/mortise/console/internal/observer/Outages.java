@@ -62,16 +62,9 @@ public final class Outages {
       gaps.remove();
     }
     gaps.add(new Gap(ended.since(), now));
-    return new ObservedEvent(
-        0,
+    return ObservedEvent.ofLock(
         now,
         ObservedKind.GAP,
-        null,
-        null,
-        null,
-        "",
-        null,
-        0,
         null,
         Duration.ZERO,
         "the store did not answer for "

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param firstAttempt of the first holder; null if there is none or it was not told
  * @param firstLabel the same one's label
  * @param firstSince for how long it had held; zero if that was not told
- * @param full whether each holder and waiter was told, or only the first holder
+ * @param full whether all holders and waiters are known, or only the first holder
  * @param at when
  * @param nanos when the store was asked, to put looks in order
  */
@@ -179,6 +179,11 @@ public record SeenLock(
   /** How long the first waiter has waited; null if it was not told. */
   public @Nullable Duration waitedFor() {
     return info.waiters().isEmpty() ? null : info.waiters().get(0).since();
+  }
+
+  /** The group of a name: what is the same up to the last slash. */
+  public static String group(String name) {
+    return name.substring(0, name.lastIndexOf('/') + 1);
   }
 
   /** The session of an attempt. */

@@ -221,8 +221,8 @@ final class SeenLocks {
   }
 
   /**
-   * What was there before the first survey was complete has not happened since; and a grant or wait
-   * is told once, however the looks at it follow each other.
+   * Whether a grant or wait is no news. It is none if it was found before the end of the first
+   * survey, since it may be older than the console, or if it was told before.
    */
   private boolean isKnown(ObservedEvent event) {
     if (event.kind() != ObservedKind.GRANTED && event.kind() != ObservedKind.WAITING) {

@@ -35,13 +35,8 @@ final class UsualHold {
         }
       };
 
-  /** The group of a name. */
-  static String group(String name) {
-    return name.substring(0, name.lastIndexOf('/') + 1);
-  }
-
   synchronized void add(String name, Duration held) {
-    Deque<Duration> last = groups.computeIfAbsent(group(name), key -> new ArrayDeque<>());
+    Deque<Duration> last = groups.computeIfAbsent(SeenLock.group(name), key -> new ArrayDeque<>());
     last.add(held);
     if (last.size() > KEPT) {
       last.remove();
@@ -51,13 +46,13 @@ final class UsualHold {
           .sorted()
           .skip(last.size() / 2)
           .findFirst()
-          .ifPresent(median -> medians.put(group(name), median));
+          .ifPresent(median -> medians.put(SeenLock.group(name), median));
     }
   }
 
   /** The median; null before there are enough. */
   @Nullable Duration of(String name) {
-    return medians.isEmpty() ? null : medians.get(group(name));
+    return medians.isEmpty() ? null : medians.get(SeenLock.group(name));
   }
 
   boolean isLong(SeenLock lock) {

@@ -129,7 +129,8 @@ public final class LockFormatter {
     return host + ":" + client.pid();
   }
 
-  static @Nullable String jsonToken(long token) {
+  /** Text, since JavaScript rounds numbers of more than 53 bits; null if there is no token. */
+  public static @Nullable String jsonToken(long token) {
     return token == 0 ? null : Long.toString(token);
   }
 }
