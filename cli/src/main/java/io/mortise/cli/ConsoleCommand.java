@@ -40,10 +40,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "console",
     description =
-        "Serve a web page that shows who holds which lock, who waits for whom, and what the store guarantees.",
+        "Serve a web page of locks, their holders and waiters, and what the store guarantees.",
     footer = {
       "",
-      "It prints the link to open; whoever has the link may use the page. It goes on until Ctrl-C. It listens on this host"
+      "It prints a link. Everybody who has the link can use the page. Ctrl-C ends it. It listens on this host"
           + " only: from elsewhere use a tunnel, such as ssh -L 7420:127.0.0.1:7420 HOST, or a proxy with TLS and --behind.",
       "",
       "It only looks, unless --allow says more. Looking makes nothing in the store, and takes no more of its time than"

@@ -22,12 +22,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A web console: who holds which lock, who waits for whom, and what the store guarantees.
+ * A web console of locks, their holders and waiters, and what the store guarantees.
  *
  * <p>It listens on this host only, and answers nobody without the token of its link. It looks, and
- * does nothing else unless it is {@linkplain ConsoleBuilder#allow allowed} to. Looking costs the
+ * does nothing else unless it is {@linkplain ConsoleBuilder#allow allowed} to. Surveys cost the
  * store no more than a {@linkplain ConsoleBuilder#budget share} of its time, whatever the number of
- * locks and of open pages. Thread-safe.
+ * locks and of open pages. A lock that somebody opens is looked at besides. Thread-safe.
  */
 @Beta
 public final class Console implements AutoCloseable {

@@ -87,7 +87,7 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
     page.onPageError(error -> errors.add(String.valueOf(error)));
     page.onConsoleMessage(
         message -> {
-          // A status that is no success is told there too; tests look at what the page makes of it.
+          // The browser logs failed requests as well. Tests check how the page shows them.
           if (message.type().equals("error")
               && !message.text().startsWith("Failed to load resource")) {
             errors.add(message.text());
