@@ -36,7 +36,7 @@ final class InvariantChecker {
   private final Map<AttemptId, Long> queuedAt = new HashMap<>();
   private final Map<AttemptId, Long> handedAt = new HashMap<>();
   private final Map<AttemptId, Long> metAt = new HashMap<>();
-  private final Map<AttemptId, Long> wantedKnownAt = new HashMap<>();
+  private final LocalPassCheck localPassCheck = new LocalPassCheck();
   private final Map<AttemptId, Terms> terms = new HashMap<>();
   private final Set<String> broken = new HashSet<>();
   private final Set<String> evicted = new HashSet<>();
@@ -276,19 +276,19 @@ final class InvariantChecker {
       return;
     }
     TokenRange tokenRange = entry.getValue();
-    Long known = wantedKnownAt.get(tokenRange.attempt());
-    boolean passed = attempt.token != tokenRange.first();
-    if (!passed && known != null) {
-      // It could not be passed on before.
-      wantedKnownAt.put(tokenRange.attempt(), Math.max(known, attempt.simProcess.host.nanos()));
+    long now = attempt.simProcess.host.nanos();
+    if (attempt.token == tokenRange.first()) {
+      localPassCheck.begins(tokenRange.attempt(), now);
+      return;
     }
-    if (passed && known != null && attempt.simProcess.host.nanos() - known > 5_100_000) {
+    long excess = localPassCheck.excessOfPass(tokenRange.attempt(), now);
+    if (excess > 0) {
       violation(
           "bounded passes",
           attempt.lock,
           attempt.id
               + " got the lock from its own process "
-              + (attempt.simProcess.host.nanos() - known)
+              + excess
               + " ns after it was known that another waits.");
     }
   }
@@ -329,7 +329,7 @@ final class InvariantChecker {
    * @param at on the clock of the process: it is allowed some time by that
    */
   void knowsWanted(AttemptId attempt, long at) {
-    wantedKnownAt.putIfAbsent(attempt, at);
+    localPassCheck.knowsWanted(attempt, at);
   }
 
   // ---- What the store does ----
