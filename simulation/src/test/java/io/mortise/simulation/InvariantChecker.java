@@ -36,7 +36,11 @@ final class InvariantChecker {
   private final Map<AttemptId, Long> queuedAt = new HashMap<>();
   private final Map<AttemptId, Long> handedAt = new HashMap<>();
   private final Map<AttemptId, Long> metAt = new HashMap<>();
-  private final Map<AttemptId, Long> wantedKnownAt = new HashMap<>();
+  private final LocalPassCheck localPassCheck = new LocalPassCheck();
+
+  /** When the latest lease of an attempt was closed, on the clock of its process. */
+  private final Map<AttemptId, Long> closedAt = new HashMap<>();
+
   private final Map<AttemptId, Terms> terms = new HashMap<>();
   private final Set<String> broken = new HashSet<>();
   private final Set<String> evicted = new HashSet<>();
@@ -176,8 +180,8 @@ final class InvariantChecker {
     virtualTimeScheduler.trace(
         () -> id + " holds with token " + token + " until " + until / 1e6 + " ms");
     events.add(new AttemptEvent.Granted(virtualTimeScheduler.now(), id, token, until));
-    if (!scenario.has(SimFault.SUSPEND)) {
-      // A host that slept learns of it at its next renewal.
+    if (!scenario.has(SimFault.SUSPEND) || tookIdle(attempt)) {
+      // A host that slept learns of it at its next renewal, and before it takes an idle grant.
       checkBond(simProcess, attempt);
     }
     checkPasses(attempt);
@@ -213,6 +217,10 @@ final class InvariantChecker {
   void released(SimProcess simProcess, String id) {
     virtualTimeScheduler.trace(() -> id + " releases");
     end(id);
+    TokenRange tokenRange = block(tries.get(id));
+    if (tokenRange != null) {
+      closedAt.put(tokenRange.attempt(), simProcess.host.nanos());
+    }
     events.add(new AttemptEvent.Released(virtualTimeScheduler.now(), id));
   }
 
@@ -241,6 +249,18 @@ final class InvariantChecker {
       }
     }
     events.add(new AttemptEvent.Died(virtualTimeScheduler.now(), simProcess.name));
+  }
+
+  /**
+   * Whether the lease began at once, under an attempt that nobody had used for longer than the
+   * engine relies on a host that does not sleep.
+   */
+  private boolean tookIdle(ObservedAttempt attempt) {
+    TokenRange tokenRange = block(attempt);
+    Long closed = tokenRange == null ? null : closedAt.get(tokenRange.attempt());
+    return closed != null
+        && attempt.simProcess.host.nanos() - closed > 20 * VirtualTimeScheduler.MILLI
+        && virtualTimeScheduler.now() - attempt.askedAt < VirtualTimeScheduler.MILLI;
   }
 
   /** What a holder may believe in ends before its session does in the store. */
@@ -276,19 +296,19 @@ final class InvariantChecker {
       return;
     }
     TokenRange tokenRange = entry.getValue();
-    Long known = wantedKnownAt.get(tokenRange.attempt());
-    boolean passed = attempt.token != tokenRange.first();
-    if (!passed && known != null) {
-      // It could not be passed on before.
-      wantedKnownAt.put(tokenRange.attempt(), Math.max(known, attempt.simProcess.host.nanos()));
+    long now = attempt.simProcess.host.nanos();
+    if (attempt.token == tokenRange.first()) {
+      localPassCheck.begins(tokenRange.attempt(), now);
+      return;
     }
-    if (passed && known != null && attempt.simProcess.host.nanos() - known > 5_100_000) {
+    long excess = localPassCheck.excessOfPass(tokenRange.attempt(), now);
+    if (excess > 0) {
       violation(
           "bounded passes",
           attempt.lock,
           attempt.id
               + " got the lock from its own process "
-              + (attempt.simProcess.host.nanos() - known)
+              + excess
               + " ns after it was known that another waits.");
     }
   }
@@ -329,7 +349,7 @@ final class InvariantChecker {
    * @param at on the clock of the process: it is allowed some time by that
    */
   void knowsWanted(AttemptId attempt, long at) {
-    wantedKnownAt.putIfAbsent(attempt, at);
+    localPassCheck.knowsWanted(attempt, at);
   }
 
   // ---- What the store does ----

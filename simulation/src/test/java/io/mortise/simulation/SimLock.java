@@ -40,6 +40,11 @@ final class SimLock {
         sticky ? Duration.ofNanos(Math.min(ttl / 2, 10 * VirtualTimeScheduler.SECOND)) : null;
   }
 
+  /** Whether grants may be kept idle. */
+  boolean isSticky() {
+    return kind == Kind.MUTEX && idle != null;
+  }
+
   LockUsage way(SplittableRandom random) {
     LockOptions options = LockOptions.DEFAULTS;
     return switch (kind) {

@@ -67,7 +67,7 @@ final class Simulation {
     }
     heal();
     long healedAt = virtualTimeScheduler.now();
-    long bound = waitBound(true);
+    long bound = waitBound(true, true);
     if (scenario.seed() % 4 != 1) {
       // Else nobody comes back, and what was left behind stays to be found.
       actors.forEach(simWorker -> simWorker.work(3));
@@ -87,7 +87,7 @@ final class Simulation {
     boolean always = SimFault.HARMLESS.containsAll(scenario.faults());
     List<Violation> violations =
         invariantChecker.verdict(
-            lock -> waitBound(lock.startsWith("timed")), always ? 0 : healedAt);
+            lock -> waitBound(lock.startsWith("timed"), isSticky(lock)), always ? 0 : healedAt);
     return new Outcome(
         scenario,
         violations,
@@ -113,15 +113,17 @@ final class Simulation {
 
   /**
    * How long a lock may stay free while somebody waits. When a lock that was released early opens,
-   * nobody is there to say so: the next poll finds it.
+   * nobody is there to say so: the next poll finds it. An idle grant is called back and handed
+   * over, and both pushes may be lost: the holder learns of it by a renewal, then the waiter by a
+   * poll.
    */
-  private long waitBound(boolean opensByTime) {
+  private long waitBound(boolean opensByTime, boolean sticky) {
     long trip = 8 * settings.delayMost + 10 * VirtualTimeScheduler.MILLI;
     boolean pushed = settings.capabilities.size() == ALL_CAPABILITIES;
     if (scenario.faults().isEmpty() && pushed && !opensByTime) {
       return trip;
     }
-    long poll = settings.ttl / 3 + trip;
+    long poll = (sticky ? 2 : 1) * (settings.ttl / 3 + trip);
     boolean mild =
         scenario.faults().stream()
             .allMatch(
@@ -138,6 +140,10 @@ final class Simulation {
             + VirtualTimeScheduler.SECOND
             + 10 * trip
             + server.setBack();
+  }
+
+  private boolean isSticky(String lock) {
+    return locks.stream().anyMatch(simLock -> simLock.name.equals(lock) && simLock.isSticky());
   }
 
   private static final int ALL_CAPABILITIES = io.mortise.spi.Capability.values().length;

@@ -59,6 +59,15 @@ final class SimulationMutants {
               }
             },
             "bounded wait"),
+        engine(
+            "an idle grant is taken without a look at its session",
+            new EngineRules() {
+              @Override
+              public boolean takesIdleOfValidSession() {
+                return false;
+              }
+            },
+            "bond"),
         table(
             "a late acquire of an ended session is granted",
             steps ->
