@@ -79,7 +79,15 @@ final class RedisSettingsReport {
 
   private StoreReport report(Setting appendfsync, Setting listeners) {
     StoreReport.Builder report = StoreReport.about("redis/forgets");
-    report.fine("redis_version", text("redis_version"), "Supported from 6.2.");
+    String valkey = info.get("valkey_version");
+    if (valkey == null) {
+      report.fine("redis_version", text("redis_version"), "Supported from 6.2.");
+    } else {
+      report.fine(
+          "valkey_version",
+          valkey,
+          "Supported from 8.0. It speaks the protocol of Redis " + text("redis_version") + ".");
+    }
     persistence(report, appendfsync);
     memory(report);
     replicas(report);

@@ -103,9 +103,12 @@ final class ServerPreflight {
         new ServerIncarnation(
             info.getOrDefault("master_replid", ""), Duration.ofSeconds(Math.max(0, uptime)));
     checkVersion(version);
-    if (!info.getOrDefault("redis_mode", "standalone").equals(mode)) {
+    // Valkey has another word for it.
+    String running =
+        info.getOrDefault("redis_mode", info.getOrDefault("server_mode", "standalone"));
+    if (!running.equals(mode)) {
       throw unfit(
-          "The server runs as " + info.get("redis_mode") + ", not " + mode,
+          "The server runs as " + running + ", not " + mode,
           "Write redis:// for a server alone, redis-sentinel:// for one behind Sentinel, redis-cluster:// for a cluster.");
     }
     if (!info.getOrDefault("role", "master").equals("master")) {

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /**
- * The servers that tests run against: 6.2 from a Maven artifact, a later one from the PATH. Public,
- * for the loaders of mutants.
+ * The servers that tests run against: Redis 6.2 from a Maven artifact, a later one and Valkey from
+ * the PATH. Public, for the loaders of mutants.
  */
 public enum RedisServers {
   REDIS_6 {
@@ -23,9 +23,19 @@ public enum RedisServers {
   REDIS_7 {
     @Override
     Optional<Path> find() {
-      return RedisServer.installed(7);
+      return LATER_IS_VALKEY ? RedisServer.valkey(8) : RedisServer.installed(7);
+    }
+  },
+  VALKEY_8 {
+    @Override
+    Optional<Path> find() {
+      return RedisServer.valkey(8);
     }
   };
+
+  /** With {@code -Dmortise.redis.later=valkey} all tests of the later Redis run on Valkey. */
+  private static final boolean LATER_IS_VALKEY =
+      "valkey".equals(System.getProperty("mortise.redis.later"));
 
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
   private static final Map<RedisServers, RedisServer> SHARED = new ConcurrentHashMap<>();

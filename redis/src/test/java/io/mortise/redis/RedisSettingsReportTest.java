@@ -47,6 +47,9 @@ class RedisSettingsReportTest {
         Admin admin = new Admin(server)) {
       StoreReport forgets = examine(server.url());
       assertThat(forgets.mode()).isEqualTo("redis/forgets");
+      boolean isValkey = version.binary().endsWith("valkey-server");
+      String product = isValkey ? "valkey_version" : "redis_version";
+      assertThat(finding(forgets, product).grade()).isEqualTo(Grade.FINE);
       assertThat(finding(forgets, "appendonly").grade()).isEqualTo(Grade.WEAK);
       assertThat(finding(forgets, "appendonly").remedy()).contains("appendonly yes");
       assertThat(finding(forgets, "appendonly").faults()).contains("server-crash", "power-loss");

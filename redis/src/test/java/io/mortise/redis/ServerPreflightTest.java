@@ -151,12 +151,13 @@ class ServerPreflightTest {
     }
   }
 
-  @Test
-  void givenClusterNode_whenOpened_thenItIsUnfit() {
-    try (RedisServer server = RedisServers.any("--cluster-enabled", "yes")) {
+  @ParameterizedTest
+  @EnumSource(RedisServers.class)
+  void givenClusterNode_whenOpened_thenItIsUnfit(RedisServers version) {
+    try (RedisServer server = version.start("--cluster-enabled", "yes")) {
       assertThatThrownBy(() -> connect(server.url()))
           .isInstanceOf(StoreUnfitException.class)
-          .hasMessageContaining("cluster");
+          .hasMessageContaining("redis-cluster://");
     }
   }
 

@@ -6,6 +6,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,9 @@ public final class ScanPager<T> {
 
   /** How many keys one SCAN looks at where those behind it cost little. */
   private static final int MOST_PER_SCAN = 1000;
+
+  private static final Pattern POSITION =
+      Pattern.compile("(\\d{1,20})/(\\d{1,9})/(\\d{1,9})/([0-9a-f]{1,8})");
 
   private final ScanCommand scan;
   private final Function<List<String>, CompletionStage<List<T>>> look;
@@ -88,22 +93,48 @@ public final class ScanPager<T> {
     }
   }
 
-  /** A cursor of ours: that of a SCAN, and how many of its keys were shown already. */
-  private record ScanPosition(String cursor, int shown) {
-    static final ScanPosition START = new ScanPosition("0", 0);
+  /**
+   * A cursor of ours: that of a SCAN, and what of its answer was shown already.
+   *
+   * @param count of keys that the SCAN is to look at; 0 for as many as suit the page
+   * @param shown how many keys of its answer were shown
+   * @param shownHash of these keys, in the order of the answer
+   */
+  private record ScanPosition(String cursor, int count, int shown, int shownHash) {
+    static final ScanPosition START = at("0");
+
+    static ScanPosition at(String cursor) {
+      return new ScanPosition(cursor, 0, 0, 0);
+    }
 
     static Optional<ScanPosition> parse(String text) {
-      if (!text.matches("\\d{1,20}/\\d{1,9}")) {
-        return Optional.empty();
-      }
-      int slash = text.indexOf('/');
-      return Optional.of(
-          new ScanPosition(text.substring(0, slash), Integer.parseInt(text.substring(slash + 1))));
+      Matcher parts = POSITION.matcher(text);
+      return parts.matches()
+          ? Optional.of(
+              new ScanPosition(
+                  parts.group(1),
+                  Integer.parseInt(parts.group(2)),
+                  Integer.parseInt(parts.group(3)),
+                  Integer.parseUnsignedInt(parts.group(4), 16)))
+          : Optional.empty();
+    }
+
+    /** Where to go on after so many keys of an answer to this SCAN. */
+    ScanPosition after(List<String> keys, int count, int end) {
+      return new ScanPosition(cursor, count, end, keys.subList(0, end).hashCode());
+    }
+
+    /**
+     * Whether an answer begins with the keys that were shown. Else keys have come or gone, or the
+     * server has moved them within its table, and none of it may be skipped.
+     */
+    boolean continues(List<String> keys) {
+      return shown <= keys.size() && keys.subList(0, shown).hashCode() == shownHash;
     }
 
     @Override
     public String toString() {
-      return cursor + "/" + shown;
+      return "%s/%d/%d/%x".formatted(cursor, count, shown, shownHash);
     }
   }
 
@@ -119,23 +150,29 @@ public final class ScanPager<T> {
 
   private CompletionStage<ScanPage<T>> page(
       int limit, ScanPosition from, List<T> items, int round) {
-    return scan.scan(from.cursor(), count(limit - items.size(), round))
+    int room = limit - items.size();
+    int count = from.count() > 0 ? from.count() : count(room, round);
+    return scan.scan(from.cursor(), count)
         .thenCompose(
             found -> {
-              int size = found.keys().size();
-              int begin = Math.min(from.shown(), size);
+              List<String> keys = found.keys();
+              if (from.shown() > 0 && !from.continues(keys)) {
+                // Again, and so few that all of them have room: the next page goes on behind them.
+                int few = Math.max(1, room / 2);
+                return page(limit, new ScanPosition(from.cursor(), few, 0, 0), items, round + 1);
+              }
               // Busy locks are few among the idle: ask for no more than can be shown.
-              int end = Math.min(size, begin + limit - items.size());
+              int end = Math.min(keys.size(), from.shown() + room);
               ScanPosition next =
-                  end < size
-                      ? new ScanPosition(from.cursor(), end)
-                      : new ScanPosition(found.cursor(), 0);
-              return look.apply(found.keys().subList(begin, end))
+                  end < keys.size()
+                      ? from.after(keys, count, end)
+                      : ScanPosition.at(found.cursor());
+              return look.apply(keys.subList(from.shown(), end))
                   .thenCompose(
                       seen -> {
                         items.addAll(seen);
                         boolean last = next.equals(ScanPosition.START);
-                        if (last || isFull(limit, items.size()) || round == ROUNDS) {
+                        if (last || isFull(limit, items.size()) || round >= ROUNDS) {
                           return CompletableFuture.completedFuture(
                               new ScanPage<>(items, last ? null : next.toString()));
                         }

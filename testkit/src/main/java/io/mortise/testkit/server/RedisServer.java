@@ -17,9 +17,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Redis server in a process of its own, on a free port of the loopback, without persistence
- * unless the arguments ask for it. Its folder and its process are gone after {@link #close()}, and
- * at the latest when the JVM ends. For one thread.
+ * A Redis or Valkey server in a process of its own, on a free port of the loopback, without
+ * persistence unless the arguments ask for it. Its folder and its process are gone after {@link
+ * #close()}, and at the latest when the JVM ends. For one thread.
  */
 public final class RedisServer extends LocalServer {
   private static final String RESOURCE = "redis-server-6.2.6-v5-linux-amd64";
@@ -72,6 +72,11 @@ public final class RedisServer extends LocalServer {
   /** The {@code redis-server} on the PATH, if it is of this major version or a later one. */
   public static Optional<Path> installed(int major) {
     return ServerProcess.find("redis-server").filter(file -> version(file) >= major);
+  }
+
+  /** The {@code valkey-server} on the PATH, if it is of this major version or a later one. */
+  public static Optional<Path> valkey(int major) {
+    return ServerProcess.find("valkey-server").filter(file -> version(file) >= major);
   }
 
   /**

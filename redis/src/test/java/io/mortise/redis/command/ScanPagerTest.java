@@ -1,0 +1,90 @@
+package io.mortise.redis.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.redis.command.ScanPager.FoundKeys;
+import io.mortise.redis.command.ScanPager.ScanPage;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.Seed;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Pages over a table of which SCAN shows one bucket after the other, whole. */
+class ScanPagerTest {
+  private static final int BUCKETS = 8;
+
+  /** A server's table. A cursor is the number of a bucket. */
+  private static final class KeyTable {
+    private final List<List<String>> buckets = new ArrayList<>();
+
+    KeyTable() {
+      for (int i = 0; i < BUCKETS; i++) {
+        buckets.add(new ArrayList<>());
+      }
+    }
+
+    CompletionStage<FoundKeys> scan(String cursor, int count) {
+      int bucket = Integer.parseInt(cursor);
+      List<String> found = new ArrayList<>();
+      while (bucket < BUCKETS && found.size() < count) {
+        found.addAll(buckets.get(bucket++));
+      }
+      return CompletableFuture.completedFuture(
+          new FoundKeys(Integer.toString(bucket % BUCKETS), found));
+    }
+  }
+
+  private static ScanPager<String> pager(KeyTable table, boolean isFilling) {
+    return isFilling
+        ? ScanPager.filling(table::scan, key -> CompletableFuture.completedFuture(Optional.of(key)))
+        : ScanPager.byScans(table::scan, CompletableFuture::completedFuture);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void givenKeysThatComeAndGo_thenThoseThatStayAreOnSomePage(boolean isFilling) {
+    Seed seed = Seed.draw();
+    RandomGenerator random = seed.random();
+    for (int world = 0; world < 200; world++) {
+      KeyTable table = new KeyTable();
+      Set<String> staying = new TreeSet<>();
+      for (int i = 0; i < 60; i++) {
+        String key = "k" + i;
+        boolean stays = random.nextInt(3) > 0;
+        table.buckets.get(random.nextInt(BUCKETS)).add(key);
+        if (stays) {
+          staying.add(key);
+        }
+      }
+      int limit = 1 + random.nextInt(12);
+      Set<String> seen = new TreeSet<>();
+      @Nullable String cursor = null;
+      int pages = 0;
+      do {
+        ScanPage<String> page = BoundedWait.join(pager(table, isFilling).page(cursor, limit));
+        assertThat(page.items()).hasSizeLessThanOrEqualTo(limit);
+        seen.addAll(page.items());
+        cursor = page.next();
+        if (random.nextInt(3) == 0) {
+          List<String> bucket = table.buckets.get(random.nextInt(BUCKETS));
+          if (random.nextBoolean()) {
+            bucket.add(0, "new" + pages);
+          } else {
+            bucket.removeIf(key -> !staying.contains(key) && random.nextBoolean());
+          }
+        }
+        assertThat(++pages).as("pages of world %d, %s", world, seed).isLessThan(1000);
+      } while (cursor != null);
+      assertThat(seen).as("world %d, %d a page, %s", world, limit, seed).containsAll(staying);
+    }
+  }
+}
