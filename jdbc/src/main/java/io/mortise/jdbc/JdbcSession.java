@@ -49,7 +49,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   private record QueuePosition(LockName name, int ahead) {}
 
   /** Without file notifications, holders poll too, but only while they hold. */
-  private final @Nullable Set<AttemptId> holding;
+  private final @Nullable HeldAttempts holding;
 
   /** Those of these that are known to be in the way of others. */
   private final Set<AttemptId> wanted = ConcurrentHashMap.newKeySet();
@@ -86,7 +86,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     this.store = store;
     this.spec = spec;
     this.hints = hints;
-    this.holding = countsHolds ? ConcurrentHashMap.newKeySet() : null;
+    this.holding = countsHolds ? new HeldAttempts() : null;
   }
 
   @Override
@@ -293,7 +293,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   private void holds(AttemptId attempt, boolean isWanted) {
     boolean waited = waiting.remove(attempt) != null;
     if (holding != null) {
-      holding.add(attempt);
+      holding.add(attempt.number());
       if (waited) {
         inherited.add(attempt);
       }
@@ -308,7 +308,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     if (holding != null) {
       wanted.add(attempt);
       // Looked at last: it may have ended meanwhile, or long ago.
-      if (!holding.contains(attempt)) {
+      if (!holding.contains(attempt.number())) {
         wanted.remove(attempt);
       }
     }
@@ -317,7 +317,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
   private void neither(AttemptId attempt) {
     waiting.remove(attempt);
     if (holding != null) {
-      holding.remove(attempt);
+      holding.remove(attempt.number());
       wanted.remove(attempt);
       inherited.remove(attempt);
     }

@@ -48,16 +48,18 @@ import org.slf4j.LoggerFactory;
  * #MIN_RETAKES} times has cost a contender a detour for little. Its name is not sticky for 2 s.
  *
  * <p><b>A try</b> that meets a marked holder would find a free lock busy. So it queues, which hands
- * the lock over in one step, and gives up after five round trips, at least 10 ms and at most 250
- * ms. A holder that did not come in time is in use: later tries are told so at once for as long as
- * its attempt lives.
+ * the lock over in one step, and gives up after five round trips: its place in the queue, the
+ * call-back, the release and the grant take three. But at least after 50 ms, for which a process
+ * that collects garbage or waits for a processor does not run, and at most after 250 ms. A holder
+ * that did not come in time is in use: later tries are told so at once for as long as its attempt
+ * lives.
  */
 final class StickyProtocol implements IdleLimit.IdleOwner {
   private static final Logger log = LoggerFactory.getLogger(StickyProtocol.class);
 
   private static final int MIN_RETAKES = 4;
   private static final long PAUSE_NANOS = 2_000_000_000;
-  private static final long LEAST_CALL_NANOS = 10_000_000;
+  private static final long LEAST_CALL_NANOS = 50_000_000;
   private static final long MOST_CALL_NANOS = 250_000_000;
 
   /** Between two looks for what is over: at least so long, and ten times as long as one took. */

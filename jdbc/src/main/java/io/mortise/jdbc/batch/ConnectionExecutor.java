@@ -100,6 +100,7 @@ public final class ConnectionExecutor implements AutoCloseable {
 
   /** As {@link #submit}, for a task that nobody waits for: it may travel with the next one. */
   public void submitLater(StoreTask task) {
+    task.isDeferrable = true;
     enqueue(task);
     if (leaderFollower.tryLead()) {
       workOr(leaderFollower::offerLeadLater);
@@ -195,7 +196,8 @@ public final class ConnectionExecutor implements AutoCloseable {
       blockedRows.moveTo(batch);
     }
     StoreTask next;
-    while (batch.size() < database.batch() && (next = queue.poll()) != null) {
+    while ((next = queue.peek()) != null && batch.size() < most(next)) {
+      queue.remove();
       if (blockedRows.blocks(next)) {
         blockedRows.add(next);
       } else {
@@ -203,6 +205,11 @@ public final class ConnectionExecutor implements AutoCloseable {
       }
     }
     return !batch.isEmpty();
+  }
+
+  /** How many tasks may travel together, with that one as the last. */
+  private int most(StoreTask last) {
+    return last.isDeferrable ? database.deferredBatch() : database.batch();
   }
 
   /** Does the batch, on a server. */

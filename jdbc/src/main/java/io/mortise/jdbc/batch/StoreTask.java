@@ -18,6 +18,9 @@ public abstract class StoreTask {
    */
   long since;
 
+  /** Nobody waits for it. Set before it is queued. */
+  boolean isDeferrable;
+
   /**
    * Whether it was sent with others, of which some may have been done when that failed. Used by the
    * leader of its {@link ConnectionExecutor} only.

@@ -129,6 +129,11 @@ public interface Dialect {
     return 1;
   }
 
+  /** See {@link Database#deferredBatch}. */
+  default int deferredBatch() {
+    return batch();
+  }
+
   /** How often to look for notifications of an attempt whose turn is next. */
   default Duration poll() {
     return Duration.ofMillis(20);

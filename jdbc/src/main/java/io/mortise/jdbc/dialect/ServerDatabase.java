@@ -437,6 +437,11 @@ public final class ServerDatabase implements Database {
     return dialect.batch();
   }
 
+  @Override
+  public int deferredBatch() {
+    return dialect.deferredBatch();
+  }
+
   /**
    * How the server wakes this process; null if it cannot.
    *

@@ -79,6 +79,13 @@ public interface Database extends AutoCloseable {
   /** How many requests may share a transaction. */
   int batch();
 
+  /**
+   * How many may share it where nobody waits for the last of them: those of a client that closes.
+   */
+  default int deferredBatch() {
+    return batch();
+  }
+
   /** Closes what no {@link StoreConnection} has taken over. */
   @Override
   default void close() {}

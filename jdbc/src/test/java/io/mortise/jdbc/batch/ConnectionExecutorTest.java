@@ -208,6 +208,55 @@ class ConnectionExecutorTest {
     assertThat(served).containsSubsequence("first a", "second a");
   }
 
+  @Test
+  void givenManyTasksThatNobodyWaitsFor_thenMoreOfThemTravelTogether() throws Exception {
+    assertThat(sizesOf(false)).containsExactly(4, 4, 4);
+    // Eight of the first ten; then two, one that is waited for, and one more.
+    assertThat(sizesOf(true)).containsExactly(8, 4);
+  }
+
+  private static List<Integer> sizesOf(boolean later) throws Exception {
+    List<String> served = Collections.synchronizedList(new ArrayList<>());
+    Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:sizes");
+    ServingRepository repository = new ServingRepository(connection);
+    try (ServerDatabase h2 = database("sizes");
+        ConnectionExecutor connectionExecutor =
+            new ConnectionExecutor(
+                "lane",
+                new SingleThreadDatabase(h2) {
+                  @Override
+                  public StoreConnection connect() {
+                    return new StoreConnection(connection, repository, new NoTransactions());
+                  }
+
+                  @Override
+                  public int batch() {
+                    return 4;
+                  }
+
+                  @Override
+                  public int deferredBatch() {
+                    return 8;
+                  }
+                },
+                Ticker.SYSTEM,
+                new ReentrantLock(),
+                notifications -> {})) {
+      CountDownLatch free = keepBusy(connectionExecutor);
+      for (char name = 'a'; name <= 'l'; name++) {
+        BatchableTask task = new BatchableTask("take " + name, served);
+        if (later && name != 'k') {
+          connectionExecutor.submitLater(task);
+        } else {
+          connectionExecutor.submit(task);
+        }
+      }
+      free.countDown();
+      await().until(() -> served.size() == 12);
+    }
+    return repository.sizes;
+  }
+
   /** A connection by which all that travel together are served. */
   private static StoreConnection serving() throws SQLException {
     Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:serving");

@@ -38,7 +38,7 @@ final class LockHistory {
   private static final long STICKY_NANOS = HistoryChecker.IDLE.toNanos();
 
   /** A try waits at least so long for an idle holder, and remembers that it did not come. */
-  private static final long CALL_NANOS = 10_000_000;
+  private static final long CALL_NANOS = 50_000_000;
 
   private static final long REMEMBERED_NANOS = 1_000_000_000;
 

@@ -200,11 +200,11 @@ class HistoryCheckerTest {
             "20 G 1001 sticky-0 1 7 0",
             "30 R 1001 sticky-0 1 0 0",
             "100 A 2001 sticky-0 1 0 1",
-            "10000100 B 2001 sticky-0 1 0 0",
-            "10000200 A 2002 sticky-0 1 0 1",
-            "10000300 B 2002 sticky-0 1 0 0",
-            "20000200 A 3001 sticky-0 1 0 1",
-            "20000300 B 3001 sticky-0 1 0 0",
+            "50000100 B 2001 sticky-0 1 0 0",
+            "50000200 A 2002 sticky-0 1 0 1",
+            "50000300 B 2002 sticky-0 1 0 0",
+            "60000200 A 3001 sticky-0 1 0 1",
+            "60000300 B 3001 sticky-0 1 0 0",
             "6000000000 A 2001 sticky-0 2 0 1",
             "6100000000 B 2001 sticky-0 2 0 0");
     // One did not wait; the other came when no grant was idle any more.
