@@ -12,9 +12,15 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
 import io.mortise.LockOptions;
+import io.mortise.admin.LockParticipant.Access;
+import io.mortise.event.LockListener.AcquireCall;
+import io.mortise.event.LockListener.AcquireEnded;
+import io.mortise.event.LockListener.AcquireOutcome;
+import io.mortise.event.LockListener.AcquireStarted;
 import io.mortise.testkit.BoundedWait;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -170,13 +176,30 @@ class LockObservationsTest {
   }
 
   @Test
-  void givenClosedClient_thenTheAcquireHasAnError() {
+  void givenStoreThatDoesNotAnswer_thenTheAcquireHasAnError() {
     observe();
-    locks.close();
-    assertThatThrownBy(() -> locks.lock("job").tryAcquire())
-        .isInstanceOfAny(LockException.class, IllegalStateException.class);
-    assertThat(recorder.only("mortise.lock.acquire").getError()).isInstanceOf(LockException.class);
+    LockObservations observations = LockObservations.of(registry);
+    AcquireCall call = new AcquireCall(1, "job", Access.SHARED, "", "redis:cache");
+    observations.onAcquireStarted(new AcquireStarted(call));
+    observations.onAcquireEnded(
+        new AcquireEnded(
+            call, AcquireOutcome.UNAVAILABLE, BOUND, OptionalLong.empty(), "no answer"));
+    Observation.Context acquire = recorder.only("mortise.lock.acquire");
+    assertThat(low(acquire)).contains("outcome=unavailable", "mode=shared");
+    assertThat(acquire.getError()).isInstanceOf(LockException.class).hasMessage("no answer");
     recorder.assertAllEnded();
+  }
+
+  @Test
+  void givenManyNames_thenTheLowCardinalityKeyHasFewValues() throws Exception {
+    observe();
+    for (int i = 0; i < 300; i++) {
+      locks.lock("invoice/" + i).acquire().close();
+      locks.lock("of-" + "x".repeat(i)).acquire().close();
+    }
+    assertThat(recorder.stopped.stream().map(LockObservationsTest::low).distinct().count())
+        .as("100 values and 'other', of acquires and holds")
+        .isEqualTo(2 * 101);
   }
 
   @Test

@@ -152,7 +152,7 @@ class ActuatorIT {
 
         @Override
         public boolean supportsContext(Observation.Context context) {
-          return context.getName().startsWith("mortise.");
+          return String.valueOf(context.getName()).startsWith("mortise.");
         }
       };
     }
