@@ -108,7 +108,8 @@ final class PerformanceTargets {
   }
 
   private double more(Subjects locked) {
-    return (median(Workload.CALL, locked, "ns") - median(Workload.CALL, MORTISE_MEM, "ns")) / 1000;
+    return (median(Workload.CALL, locked, "cpu ns") - median(Workload.CALL, MORTISE_MEM, "cpu ns"))
+        / 1000;
   }
 
   private void inProcess(String store, Subjects normal, Subjects fair) {
