@@ -58,6 +58,7 @@ final class BenchRunner {
     switch (workload) {
       case REENTRY -> threads.reentry(workload, subjects);
       case PAIR -> threads.apart(workload, subjects, 1);
+      case CALL -> threads.call(workload, subjects);
       case APART_16 -> threads.apart(workload, subjects, 16);
       case APART_64 -> threads.apart(workload, subjects, 64);
       case THREADS_8 -> threads.together(workload, subjects, 8);

@@ -14,6 +14,9 @@ import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_ASYNC;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_FAIR;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM_FAIR;
+import static io.mortise.bench.subject.Subjects.MORTISE_MEM_LOCKED;
+import static io.mortise.bench.subject.Subjects.MORTISE_MEM_LOCKED_BOOT;
+import static io.mortise.bench.subject.Subjects.MORTISE_MEM_LOCKED_METERS;
 import static io.mortise.bench.subject.Subjects.MORTISE_MYSQL;
 import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL;
 import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL_ASYNC;
@@ -93,9 +96,20 @@ final class PerformanceTargets {
         "re-entry of the Lock view, Redis, ns",
         median(Workload.REENTRY, MORTISE_REDIS, "ns"),
         1000);
+    atMost("@Locked − withLock by hand, mem, µs", more(MORTISE_MEM_LOCKED), 3);
+    atMost("@Locked with meters − withLock by hand, mem, µs", more(MORTISE_MEM_LOCKED_METERS), 6);
+    atMost(
+        "@Locked with meters and observations − withLock by hand, mem, µs",
+        more(MORTISE_MEM_LOCKED_BOOT),
+        6);
     inProcess("mem", MORTISE_MEM, MORTISE_MEM_FAIR);
     inProcess("Redis", MORTISE_REDIS, MORTISE_REDIS_FAIR);
     inProcess("SQLite", MORTISE_SQLITE, MORTISE_SQLITE);
+  }
+
+  private double more(Subjects locked) {
+    return (median(Workload.CALL, locked, "cpu ns") - median(Workload.CALL, MORTISE_MEM, "cpu ns"))
+        / 1000;
   }
 
   private void inProcess(String store, Subjects normal, Subjects fair) {

@@ -3,8 +3,11 @@ package io.mortise.bench;
 import io.mortise.JavaLock;
 import io.mortise.bench.subject.MortiseLocks;
 import io.mortise.bench.subject.StoreUrls;
+import io.mortise.bench.subject.Subject.LockedCall;
 import io.mortise.bench.subject.Subjects;
 import io.mortise.bench.subject.Subjects.SubjectTrait;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class ThreadWorkloads {
   private static final long WAIT_MILLIS = 10_000;
   private static final int REENTRIES = 20_000;
+  private static final long CALLS = 1_000;
+  private static final ThreadMXBean CPU = ManagementFactory.getThreadMXBean();
 
   /** So many times as many locks are idle as are held in the workload of that name. */
   private static final int IDLE_PER_HELD = 10;
@@ -59,6 +64,40 @@ final class ThreadWorkloads {
   private static void again(JavaLock lock) {
     lock.lock();
     lock.unlock();
+  }
+
+  /**
+   * A thread runs a method under a lock, again and again. In memory nothing waits, so its processor
+   * time is what it costs, also on a machine that does other things.
+   */
+  void call(Workload workload, List<Subjects> subjects) throws InterruptedException {
+    rounds.play(
+        workload,
+        subjects.stream().filter(s -> s.is(SubjectTrait.CALLS)).toList(),
+        benchPlan.rounds(),
+        (which, counts) -> {
+          LockedCall call = rounds.here(which).call(rounds.lock(workload, which));
+          long end = System.nanoTime() + millis(benchPlan.millis(), counts) * 1_000_000;
+          long calls = 0;
+          long sum = 0;
+          long from = System.nanoTime();
+          long cpuFrom = CPU.getCurrentThreadCpuTime();
+          while (System.nanoTime() < end) {
+            for (int i = 0; i < CALLS; i++) {
+              sum += call.run(i);
+            }
+            calls += CALLS;
+          }
+          long cpu = CPU.getCurrentThreadCpuTime() - cpuFrom;
+          long nanos = System.nanoTime() - from;
+          if (sum != calls / CALLS * ((CALLS - 1) * CALLS / 2)) {
+            throw new IllegalStateException("A call returned another value than its argument.");
+          }
+          if (counts) {
+            benchResults.add(workload, which, "cpu ns", cpu / (double) calls);
+            benchResults.add(workload, which, "ns", nanos / (double) calls);
+          }
+        });
   }
 
   /** Each thread has a lock of its own. */

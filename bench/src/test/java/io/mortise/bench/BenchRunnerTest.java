@@ -15,7 +15,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 class BenchRunnerTest {
   private static final List<Subjects> IN_MEMORY =
-      List.of(Subjects.REENTRANT_FAIR, Subjects.MORTISE_MEM, Subjects.MORTISE_MEM_FAIR);
+      List.of(
+          Subjects.REENTRANT_FAIR,
+          Subjects.MORTISE_MEM,
+          Subjects.MORTISE_MEM_FAIR,
+          Subjects.MORTISE_MEM_METERS,
+          Subjects.MORTISE_MEM_LOCKED,
+          Subjects.MORTISE_MEM_LOCKED_METERS,
+          Subjects.MORTISE_MEM_LOCKED_BOOT);
 
   @TempDir Path folder;
 
@@ -28,7 +35,7 @@ class BenchRunnerTest {
                 BenchPlan.SMOKE,
                 new StoreUrls(Map.of()),
                 IN_MEMORY,
-                EnumSet.of(Workload.REENTRY, Workload.PAIR, Workload.THREADS_8),
+                EnumSet.of(Workload.REENTRY, Workload.PAIR, Workload.CALL, Workload.THREADS_8),
                 new PrintWriter(new StringWriter()))
             .run(folder);
     List<PerformanceTargets.PerformanceTarget> performanceTargets =
@@ -40,7 +47,7 @@ class BenchRunnerTest {
     assertThat(benchResults.notes()).isEmpty();
     assertThat(benchResults.median(Workload.THREADS_8, Subjects.MORTISE_MEM, "acq/s")).isPositive();
     assertThat(performanceTargets.stream().filter(PerformanceTargets.PerformanceTarget::measured))
-        .hasSize(4);
+        .hasSize(7);
     assertThat(text.toString()).contains("threads-8", "mortise-mem-fair", "Targets");
     assertThat(folder.resolve("results.json")).content().contains("\"threads-8\"");
     assertThat(ComparisonChart.of(benchResults)).startsWith("<svg").endsWith("</svg>\n");

@@ -7,7 +7,6 @@ import io.micrometer.core.instrument.Timer;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.event.LeaseEnd;
 import io.mortise.event.LockListener.AcquireOutcome;
-import java.util.Locale;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +50,7 @@ final class LockMeters {
         losses[end.ordinal()] =
             Counter.builder("mortise.lease.lost")
                 .description("Leases that ended otherwise than by their holder's will")
-                .tags("lock", lock, "cause", text(end))
+                .tags("lock", lock, "cause", LockTags.text(end))
                 .register(registry);
       }
     }
@@ -63,7 +62,15 @@ final class LockMeters {
     if (present == null) {
       present =
           timer("mortise.acquire", "From the call of an acquire to its end")
-              .tags("lock", lock, "mode", text(access), "outcome", text(outcome), "store", store)
+              .tags(
+                  "lock",
+                  lock,
+                  "mode",
+                  LockTags.text(access),
+                  "outcome",
+                  LockTags.text(outcome),
+                  "store",
+                  store)
               .register(registry);
       acquires.set(place, present);
     }
@@ -76,7 +83,15 @@ final class LockMeters {
     if (present == null) {
       present =
           timer("mortise.hold", "From the grant of a lease to its end")
-              .tags("lock", lock, "mode", text(access), "end", text(end), "store", store)
+              .tags(
+                  "lock",
+                  lock,
+                  "mode",
+                  LockTags.text(access),
+                  "end",
+                  LockTags.text(end),
+                  "store",
+                  store)
               .register(registry);
       holds.set(place, present);
     }
@@ -89,10 +104,5 @@ final class LockMeters {
 
   private Timer.Builder timer(String name, String description) {
     return Timer.builder(name).description(description).publishPercentileHistogram(histograms);
-  }
-
-  /** A constant as the value of a tag. */
-  static String text(Enum<?> constant) {
-    return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 }

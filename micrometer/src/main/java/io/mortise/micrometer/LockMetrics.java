@@ -34,8 +34,6 @@ import org.jspecify.annotations.Nullable;
  */
 @Beta
 public final class LockMetrics implements LockListener {
-  private static final int DEFAULT_TAGS = 100;
-
   private final MeterRegistry registry;
   private final LockTags tags;
   private final boolean histograms;
@@ -75,7 +73,7 @@ public final class LockMetrics implements LockListener {
   public static final class Builder {
     private final MeterRegistry registry;
     private Function<String, String> lockTag = LockTags::withoutIds;
-    private int maxLockTags = DEFAULT_TAGS;
+    private int maxLockTags = LockTags.DEFAULT_MOST;
     private boolean histograms;
 
     private Builder(MeterRegistry registry) {
@@ -196,7 +194,7 @@ public final class LockMetrics implements LockListener {
   private Timer renewals(LockSession session, RenewalResult outcome) {
     return Timer.builder("mortise.renewal")
         .description("From a renewal of a session to its answer or failure")
-        .tags("outcome", LockMeters.text(outcome), "store", session.store())
+        .tags("outcome", LockTags.text(outcome), "store", session.store())
         .register(registry);
   }
 

@@ -1,5 +1,6 @@
 package io.mortise.micrometer;
 
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,6 +16,9 @@ import org.slf4j.LoggerFactory;
  */
 final class LockTags {
   static final String OTHER = "other";
+
+  /** How many there are by default, apart from {@link #OTHER}. */
+  static final int DEFAULT_MOST = 100;
 
   private static final Logger log = LoggerFactory.getLogger(LockTags.class);
   private static final Pattern UUID =
@@ -68,8 +72,8 @@ final class LockTags {
     }
     if (isFirstTooMuch) {
       log.warn(
-          "Lock names make more than {} values of meter tag 'lock'; '{}' and further ones count as '{}'."
-              + " Give LockMetrics a function that makes fewer of them.",
+          "Lock names make more than {} values of tag 'lock'; '{}' and further ones count as '{}'."
+              + " Give LockMetrics or LockObservations a function that makes fewer of them.",
           most,
           tag,
           OTHER);
@@ -95,6 +99,11 @@ final class LockTags {
       }
     }
     return made.toString();
+  }
+
+  /** A constant as the value of a tag. */
+  static String text(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   private static boolean isSeparator(char character) {

@@ -1,6 +1,6 @@
 /**
- * Meters of locks: {@link io.mortise.micrometer.LockMetrics} is a listener that a lock client is
- * built with.
+ * Meters and observations of locks: {@link io.mortise.micrometer.LockMetrics} and {@link
+ * io.mortise.micrometer.LockObservations} are listeners that a lock client is built with.
  */
 @NullMarked
 package io.mortise.micrometer;

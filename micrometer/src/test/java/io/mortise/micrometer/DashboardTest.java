@@ -56,10 +56,7 @@ class DashboardTest {
           Set.of("true", "false"));
 
   private static Set<String> values(Enum<?>[]... enums) {
-    return Arrays.stream(enums)
-        .flatMap(Stream::of)
-        .map(LockMeters::text)
-        .collect(Collectors.toSet());
+    return Arrays.stream(enums).flatMap(Stream::of).map(LockTags::text).collect(Collectors.toSet());
   }
 
   @BeforeAll

@@ -5,6 +5,7 @@ import io.mortise.JavaLock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
+import io.mortise.event.LockListener;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
@@ -27,8 +28,18 @@ public final class MortiseLocks implements Subject {
   private final LockOptions options;
 
   MortiseLocks(String url, LockOptions options) {
-    this.client = LockClient.builder().url(url).maxIdleLocks(MOST_IDLE).build();
+    this(LockClient.builder().url(url).maxIdleLocks(MOST_IDLE).build(), options);
+  }
+
+  private MortiseLocks(LockClient client, LockOptions options) {
+    this.client = client;
     this.options = options;
+  }
+
+  /** In memory, with a listener. */
+  static MortiseLocks heardBy(LockListener listener) {
+    return new MortiseLocks(
+        LockClient.builder().url("mem:").listener(listener).build(), LockOptions.DEFAULTS);
   }
 
   @Override
@@ -39,6 +50,12 @@ public final class MortiseLocks implements Subject {
   @Override
   public Object hold(String name, long waitMillis) throws InterruptedException {
     return client.lock(name, options).acquireWithin(Duration.ofMillis(waitMillis));
+  }
+
+  @Override
+  public LockedCall call(String name) {
+    DistributedLock lock = client.lock(name, options);
+    return argument -> lock.<Long, RuntimeException>withLock(() -> argument);
   }
 
   /** Takes so many locks and gives them back, many at a time. Blocks. */

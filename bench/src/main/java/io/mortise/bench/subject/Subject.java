@@ -21,11 +21,22 @@ public interface Subject extends AutoCloseable {
     return lockHandle;
   }
 
+  /** A method that returns its argument, run under that lock. Used by one thread. */
+  default LockedCall call(String lock) {
+    throw new UnsupportedOperationException("It runs no methods.");
+  }
+
   /** A thread that used grips is done: the place to close what is kept per thread. */
   default void onThreadExit() throws Exception {}
 
   @Override
   void close();
+
+  /** A method under a lock. */
+  interface LockedCall {
+    /** Takes the lock, runs the method, gives the lock back. Blocks. */
+    long run(long argument) throws Exception;
+  }
 
   /** One thread's access to one lock. */
   interface LockHandle {

@@ -1,6 +1,7 @@
 package io.mortise.bench.subject;
 
 import static io.mortise.bench.subject.Subjects.SubjectTrait.ACROSS;
+import static io.mortise.bench.subject.Subjects.SubjectTrait.CALLS;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.CROWDS;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.IDLES;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.KEEPS;
@@ -11,6 +12,7 @@ import static io.mortise.bench.subject.Subjects.SubjectTrait.WAITS;
 import io.mortise.LockOptions;
 import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -25,9 +27,23 @@ public enum Subjects {
       storeUrls -> new MortiseLocks("mem:", LockOptions.DEFAULTS),
       OWN,
       PAIRS,
-      WAITS),
+      WAITS,
+      CALLS),
   MORTISE_MEM_FAIR(
       StoreKind.PROCESS, storeUrls -> new MortiseLocks("mem:", MortiseLocks.FAIR), OWN, WAITS),
+  MORTISE_MEM_METERS(
+      StoreKind.PROCESS, storeUrls -> MortiseLocks.heardBy(LockedMethodCalls.meters()), OWN, CALLS),
+  MORTISE_MEM_LOCKED(StoreKind.PROCESS, storeUrls -> new LockedMethodCalls(List.of()), OWN, CALLS),
+  MORTISE_MEM_LOCKED_METERS(
+      StoreKind.PROCESS,
+      storeUrls -> new LockedMethodCalls(List.of(LockedMethodCalls.meters())),
+      OWN,
+      CALLS),
+  MORTISE_MEM_LOCKED_BOOT(
+      StoreKind.PROCESS,
+      storeUrls -> new LockedMethodCalls(LockedMethodCalls.metersAndObservations()),
+      OWN,
+      CALLS),
 
   MORTISE_REDIS(
       StoreKind.REDIS,
@@ -204,6 +220,8 @@ public enum Subjects {
     OWN,
     /** Can be taken and given back without contention. */
     PAIRS,
+    /** Can run a method under a lock. */
+    CALLS,
     /** Its acquire can wait. */
     WAITS,
     /** Its locks hold between processes, and its acquire can wait for another process. */

@@ -3,6 +3,8 @@ package io.mortise.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
@@ -19,10 +21,14 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /** The actuator over HTTP. */
 @EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
@@ -128,6 +134,50 @@ class ActuatorIT {
     try (BootApp app = web("mem:boot-metrics").set("mortise.metrics.enabled=false").start()) {
       app.locks().lock("invoice/42").withLock(() -> {});
       assertThat(send("GET", app, "/actuator/metrics/mortise.acquire").statusCode()).isEqualTo(404);
+    }
+  }
+
+  /** Keeps what ended. */
+  @Configuration(proxyBeanMethods = false)
+  static class Observed {
+    private final List<Observation.Context> ended = new CopyOnWriteArrayList<>();
+
+    @Bean
+    ObservationHandler<Observation.Context> recorder() {
+      return new ObservationHandler<>() {
+        @Override
+        public void onStop(Observation.Context context) {
+          ended.add(context);
+        }
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+          return String.valueOf(context.getName()).startsWith("mortise.");
+        }
+      };
+    }
+  }
+
+  @Test
+  void givenLocks_whenTheyAreObserved_thenSpringBootMakesNoMetersOfThatBesideOurs()
+      throws Exception {
+    try (BootApp app = web("mem:boot-observed").and(Observed.class).start()) {
+      app.locks().lock("invoice/42").withLock(() -> {});
+      assertThat(app.bean(Observed.class).ended)
+          .extracting(Observation.Context::getName)
+          .containsExactly("mortise.lock.acquire", "mortise.lock.hold");
+      assertThat(get(app, "/actuator/metrics").get("names"))
+          .asString()
+          .contains("mortise.acquire")
+          .doesNotContain("mortise.lock");
+    }
+    try (BootApp app =
+        web("mem:boot-observed")
+            .and(Observed.class)
+            .set("mortise.observations.enabled=false")
+            .start()) {
+      app.locks().lock("invoice/42").withLock(() -> {});
+      assertThat(app.bean(Observed.class).ended).isEmpty();
     }
   }
 
