@@ -7,8 +7,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.EnumSet;
+import java.util.Locale;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Settings of a {@link Console}. Not thread-safe. */
@@ -92,6 +94,13 @@ public final class ConsoleBuilder {
   public ConsoleBuilder token(String secret) {
     this.token = secret;
     return this;
+  }
+
+  /** What it may do, as the API says it. */
+  Set<String> allowedWords() {
+    return allowed.stream()
+        .map(action -> action.name().toLowerCase(Locale.ROOT))
+        .collect(Collectors.toSet());
   }
 
   /** Looks at the settings of the store's server. Called from threads of the console; may block. */

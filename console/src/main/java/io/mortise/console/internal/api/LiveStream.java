@@ -85,7 +85,7 @@ final class LiveStream implements ConsoleResponse.StreamBody {
     writtenAt = ticker.nanos();
     statusAt = writtenAt - STATUS;
     changesAt = writtenAt;
-    while (!Thread.currentThread().isInterrupted()) {
+    while (!Thread.currentThread().isInterrupted() && !sink.isOver()) {
       observer.watched();
       names.forEach(observer::watched);
       write(sink);

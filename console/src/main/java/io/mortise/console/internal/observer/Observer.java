@@ -264,8 +264,14 @@ public final class Observer {
     seen.tell(event);
   }
 
-  /** Looks until {@link #close}. */
-  public void run() {
+  /** Looks, on a thread of its own, until {@link #close}. */
+  public void start() {
+    Thread looking = new Thread(this::run, "mortise-console-observer");
+    looking.setDaemon(true);
+    looking.start();
+  }
+
+  private void run() {
     thread = Thread.currentThread();
     while (!closed) {
       long nap = step();
@@ -275,7 +281,7 @@ public final class Observer {
     }
   }
 
-  /** Ends {@link #run}. */
+  /** Looks no more. */
   public void close() {
     closed = true;
     Thread running = thread;
