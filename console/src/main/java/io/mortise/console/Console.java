@@ -62,7 +62,7 @@ public final class Console implements AutoCloseable {
             : new AccessToken(settings.token, ticker);
     InstantSource clock = InstantSource.system();
     LockAdmin admin = settings.client.admin();
-    Observer observer = new Observer(admin, settings.budget, ticker, clock);
+    Observer observer = settings.observer(admin, ticker, clock);
     ConsoleApi api =
         new ConsoleApi(
             admin, observer, settings.allowedWords(), settings.diagnostics, ticker, clock);
@@ -72,8 +72,14 @@ public final class Console implements AutoCloseable {
       observer.start();
       return new Console(server, observer, link(server.address(), behind, token));
     } catch (IOException e) {
+      observer.close();
       throw new UncheckedIOException(
-          "Cannot listen at " + wanted.getHostString() + ":" + wanted.getPort() + ".", e);
+          "Cannot listen at "
+              + wanted.getHostString()
+              + ":"
+              + wanted.getPort()
+              + ". Choose another address.",
+          e);
     }
   }
 

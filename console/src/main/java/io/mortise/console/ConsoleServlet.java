@@ -60,13 +60,19 @@ public final class ConsoleServlet extends HttpServlet {
     this.writeHeaders = writeHeaders;
   }
 
-  /** Starts to look at the store. Does not wait for it. */
+  /**
+   * Starts to look at the store. Does not wait for it.
+   *
+   * @throws IllegalArgumentException if the history file is one of another store or of something
+   *     else
+   * @throws java.io.UncheckedIOException if it cannot be used
+   */
   @Override
   public void init() {
     Ticker ticker = Ticker.SYSTEM;
     InstantSource clock = InstantSource.system();
     LockAdmin admin = settings.client.admin();
-    Observer looking = new Observer(admin, settings.budget, ticker, clock);
+    Observer looking = settings.observer(admin, ticker, clock);
     ConsoleApi api =
         new ConsoleApi(
             admin, looking, settings.allowedWords(), settings.diagnostics, ticker, clock);

@@ -1,8 +1,10 @@
 package io.mortise.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
+import io.mortise.LeaseLostException;
 import io.mortise.spring.boot.BootApp.Part;
 import io.mortise.spring.boot.BootApp.Setup;
 import java.io.BufferedReader;
@@ -211,8 +213,8 @@ class ConsoleIT {
   @Test
   void givenAllowed_whenAttackersWrite_thenNothingIsDone_andThePageMayEvict() throws Exception {
     try (BootApp app =
-            secured("boot-console-evict", "ADMIN").set("mortise.console.allow=close").start();
-        Lease held = app.locks().lock(NAME).tryAcquire().orElseThrow()) {
+        secured("boot-console-evict", "ADMIN").set("mortise.console.allow=close").start()) {
+      Lease held = app.locks().lock(NAME).tryAcquire().orElseThrow();
       signIn();
       assertThat(json(app, "/mortise/api/v1/status").get("allowed"))
           .asString()
@@ -243,6 +245,7 @@ class ConsoleIT {
           .isEqualTo(415);
       assertThat(held.isValid()).isTrue();
       assertThat(post(app, evict("evict"), body).body()).contains("hold_ended");
+      assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
       assertThat(json(app, "/mortise/api/v1/events?kind=evicted").get("events"))
           .as("nothing of it yet, or who has ended it")
           .asString()

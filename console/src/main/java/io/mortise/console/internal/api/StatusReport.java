@@ -102,6 +102,7 @@ final class StatusReport {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("nowAt", JsonParts.at(observer.now()));
     json.put("startedAt", JsonParts.at(observer.started()));
+    json.put("watchedSinceAt", JsonParts.at(observer.watchedSince()));
     json.put("store", OutputSanitizer.hide(store.display()));
     json.put("features", words(store.features()));
     json.put("mode", mode);

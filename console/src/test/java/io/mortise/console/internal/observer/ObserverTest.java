@@ -312,7 +312,7 @@ class ObserverTest {
     store.release("a");
     store.hold("a", 2, 1);
     SeenLock newer = observer.look("a");
-    SeenLocks locks = new SeenLocks();
+    SeenLocks locks = new SeenLocks(null);
     locks.apply(newer);
     assertThat(locks.apply(older)).isSameAs(newer);
     assertThat(locks.get("a")).isSameAs(newer);
