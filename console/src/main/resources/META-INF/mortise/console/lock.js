@@ -69,6 +69,7 @@ function Tags({ data: { lock, trouble, usualMillis, asOfAt } }) {
     el.span({ class: 'pill ' + tone }, h(Shape, { of: shapeOf(line) }),
       lock.state === 'held' ? 'Held, ' + mode(line) : { gone: 'Holder gone', shut: 'Shut', free: 'Free', 'changing hands': 'Changing hands' }[lock.state]),
     trouble.includes('cycle') && el.span({ class: 'pill bad' }, 'In a possible deadlock'),
+    lock.holders.some(party => party.sticky) && el.span({ class: 'pill still', title: 'Its process keeps the lock between uses, until another process wants it.' }, 'Sticky'),
     lock.waiters.length > 0 && el.span({ class: 'pill wait' }, plural(lock.waiters.length, 'waiter').replace(/waiters?/, 'waiting')),
     trouble.includes('long') && usualMillis && h(Times, { held, usualMillis }));
 }

@@ -73,7 +73,7 @@ function Top({ status, connection: { paused, failures } }) {
 
 function Navigation({ at, status }) {
   const counts = status?.counts;
-  const numbers = counts && { locks: [counts.locks], waits: [counts.cycles || counts.waited, counts.cycles ? 'bad' : counts.waited ? 'wait' : ''], processes: [counts.processes] };
+  const numbers = counts && { locks: [counts.locks], waits: [counts.cycles || counts.waited, counts.cycles ? 'bad' : counts.waited ? 'wait' : ''], processes: [counts.sessions] };
   return el.nav({ 'aria-label': 'Pages' },
     NAVIGATION.map(page => page === null ? el.h2({ key: 'h' }, 'This installation') : el.a({ key: page, href: link(page), 'aria-current': page === at ? 'page' : null, 'aria-label': title(page) },
       h(Icon, { of: page }), el.span(title(page)), numbers?.[page]?.[0] ? el.span({ class: 'n ' + (numbers[page][1] ?? '') }, count(numbers[page][0])) : null)),

@@ -86,7 +86,8 @@ final class HotTask extends ObserverTask {
                 !open.contains(other) && !inCycles.contains(other) && !seen.hot().contains(other));
     LockInfo info = admin.find(name).orElse(null);
     Instant at = clock.instant();
-    seen.apply(info == null ? SeenLock.free(name, at, now) : SeenLock.of(info, at, now));
+    SeenLock look = info == null ? SeenLock.free(name, at, now) : SeenLock.of(info, at, now);
+    seen.apply(look, open.contains(name));
     looked.run();
   }
 

@@ -134,7 +134,16 @@ final class SeenLocks {
   }
 
   /** Takes in a look, unless a later one is there already. Returns what is known now. */
-  synchronized SeenLock apply(SeenLock look) {
+  SeenLock apply(SeenLock look) {
+    return apply(look, false);
+  }
+
+  /**
+   * The same.
+   *
+   * @param isOpen whether it is on a screen: then it is kept, however many there are
+   */
+  synchronized SeenLock apply(SeenLock look, boolean isOpen) {
     SeenLock before = locks.get(look.name());
     if (before != null && before.nanos() > look.nanos()) {
       return before;
@@ -149,7 +158,7 @@ final class SeenLocks {
     }
     if (next.isFree()) {
       locks.remove(next.name());
-    } else if (before != null || locks.size() < KEPT || next.isWaited()) {
+    } else if (before != null || locks.size() < KEPT || next.isWaited() || isOpen) {
       locks.put(next.name(), next);
     }
     if (isHot(next)) {
