@@ -392,9 +392,9 @@ public final class Observer {
 
   private void watchCycles() {
     List<WaitCycle> now = cycleWatch.among(waited(), clock.instant());
+    hotTask.suspect(cycleWatch.suspected());
     if (!now.equals(cycles)) {
       cycles = now;
-      hotTask.known(now);
       seen.changed();
     }
   }
