@@ -6,6 +6,8 @@
 module io.mortise.console {
   requires transitive io.mortise.core;
   requires com.fasterxml.jackson.jr.ob;
+  requires static transitive jakarta.servlet;
+  requires java.sql;
   requires jdk.httpserver;
   requires org.slf4j;
   requires static transitive org.jspecify;

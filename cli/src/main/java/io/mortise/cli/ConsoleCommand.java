@@ -81,6 +81,13 @@ final class ConsoleCommand implements Callable<Integer> {
   private String budget = "1%";
 
   @Option(
+      names = "--history",
+      paramLabel = "FILE",
+      description =
+          "A SQLite file that keeps the history for the next start. Made if it is missing.")
+  private @Nullable Path history;
+
+  @Option(
       names = "--token",
       paramLabel = "@FILE",
       description = "A file with the link's token. Default: a new one at each start.")
@@ -115,6 +122,9 @@ final class ConsoleCommand implements Callable<Integer> {
       if (token != null) {
         settings.token(read(token));
       }
+      if (history != null) {
+        settings.history(history);
+      }
       try (Console console = start(settings)) {
         say(console, address, allowed);
         new CountDownLatch(1).await();
@@ -129,8 +139,9 @@ final class ConsoleCommand implements Callable<Integer> {
     try {
       return settings.start();
     } catch (UncheckedIOException e) {
-      throw new CliException(
-          ExitStatus.FAILED, e.getMessage() + " Choose another with --listen.", e);
+      throw new CliException(ExitStatus.FAILED, String.valueOf(e.getMessage()), e);
+    } catch (IllegalArgumentException e) {
+      throw new CliException(ExitStatus.USAGE, String.valueOf(e.getMessage()), e);
     }
   }
 

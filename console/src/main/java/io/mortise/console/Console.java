@@ -7,7 +7,6 @@ import io.mortise.console.internal.api.ConsoleApi;
 import io.mortise.console.internal.http.AccessToken;
 import io.mortise.console.internal.http.ConsoleServer;
 import io.mortise.console.internal.http.ConsoleSite;
-import io.mortise.console.internal.http.PageFiles;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
@@ -16,9 +15,6 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.security.SecureRandom;
 import java.time.InstantSource;
-import java.util.Locale;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,24 +62,24 @@ public final class Console implements AutoCloseable {
             : new AccessToken(settings.token, ticker);
     InstantSource clock = InstantSource.system();
     LockAdmin admin = settings.client.admin();
-    Observer observer = new Observer(admin, settings.budget, ticker, clock);
-    Set<String> allowed =
-        settings.allowed.stream()
-            .map(action -> action.name().toLowerCase(Locale.ROOT))
-            .collect(Collectors.toSet());
-    ConsoleApi api = new ConsoleApi(admin, observer, allowed, settings.diagnostics, ticker, clock);
-    PageFiles files = new PageFiles();
+    Observer observer = settings.observer(admin, ticker, clock);
+    ConsoleApi api =
+        new ConsoleApi(
+            admin, observer, settings.allowedWords(), settings.diagnostics, ticker, clock);
     try {
       ConsoleServer server =
-          ConsoleServer.start(
-              wanted, address -> new ConsoleSite(address, behind, token, files, api));
-      Thread looking = new Thread(observer::run, "mortise-console-observer");
-      looking.setDaemon(true);
-      looking.start();
+          ConsoleServer.start(wanted, address -> ConsoleSite.alone(address, behind, token, api));
+      observer.start();
       return new Console(server, observer, link(server.address(), behind, token));
     } catch (IOException e) {
+      observer.close();
       throw new UncheckedIOException(
-          "Cannot listen at " + wanted.getHostString() + ":" + wanted.getPort() + ".", e);
+          "Cannot listen at "
+              + wanted.getHostString()
+              + ":"
+              + wanted.getPort()
+              + ". Choose another address.",
+          e);
     }
   }
 

@@ -1,14 +1,23 @@
 package io.mortise.console;
 
 import io.mortise.LockClient;
+import io.mortise.admin.LockAdmin;
 import io.mortise.annotation.Beta;
+import io.mortise.console.internal.observer.HistoryFile;
+import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.spi.StoreReport;
+import io.mortise.spi.time.Ticker;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.EnumSet;
+import java.util.Locale;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Settings of a {@link Console}. Not thread-safe. */
@@ -26,6 +35,7 @@ public final class ConsoleBuilder {
   @Nullable URI behind;
   @Nullable String token;
   @Nullable Supplier<StoreReport> diagnostics;
+  @Nullable Path history;
 
   ConsoleBuilder(LockClient client) {
     this.client = client;
@@ -94,6 +104,41 @@ public final class ConsoleBuilder {
     return this;
   }
 
+  /**
+   * Keeps the history in a SQLite file as well: 100,000 events, also those of consoles that ran
+   * before. The driver, {@code org.xerial:sqlite-jdbc}, has to be there. A file is of one store and
+   * of one console at a time.
+   *
+   * @param file made at the start if it does not exist; its folder has to
+   */
+  public ConsoleBuilder history(Path file) {
+    this.history = file;
+    return this;
+  }
+
+  /** Looks, and has not started to. */
+  Observer observer(LockAdmin admin, Ticker ticker, InstantSource clock) {
+    HistoryFile opened =
+        history == null
+            ? null
+            : HistoryFile.open(history, OutputSanitizer.hide(admin.store().display()));
+    try {
+      return new Observer(admin, budget, opened, ticker, clock);
+    } catch (RuntimeException e) {
+      if (opened != null) {
+        opened.close();
+      }
+      throw e;
+    }
+  }
+
+  /** What it may do, as the API says it. */
+  Set<String> allowedWords() {
+    return allowed.stream()
+        .map(action -> action.name().toLowerCase(Locale.ROOT))
+        .collect(Collectors.toSet());
+  }
+
   /** Looks at the settings of the store's server. Called from threads of the console; may block. */
   public ConsoleBuilder diagnostics(Supplier<StoreReport> examine) {
     this.diagnostics = examine;
@@ -106,8 +151,8 @@ public final class ConsoleBuilder {
    *
    * @throws IllegalArgumentException if the address is not a loopback address and {@link #behind}
    *     is not set, or the token is below 20 characters or has others than letters, digits and
-   *     {@code . _ ~ -}
-   * @throws java.io.UncheckedIOException if it cannot listen there
+   *     {@code . _ ~ -}; or the history file is one of another store or of something else
+   * @throws java.io.UncheckedIOException if it cannot listen there, or cannot use the history file
    */
   public Console start() {
     return Console.start(this);

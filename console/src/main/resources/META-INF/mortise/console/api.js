@@ -37,35 +37,45 @@ export class ApiError extends Error {
   }
 }
 
+const SIGNED_OUT = { message: 'You are not signed in any more.', remedy: 'Load the page again to sign in.' };
+
 export const NO_ANSWER = 'The console does not answer.';
 
 /** @returns {Promise<Response>} whatever its status is */
 export async function call(path, options = {}) {
   const token = sessionStorage.getItem(KEY);
   try {
-    return await fetch('api/v1/' + path, {
-      ...options, headers: { ...options.headers, ...token && { Authorization: 'Bearer ' + token } } });
+    const response = await fetch('api/v1/' + path, {
+      ...options, redirect: 'manual', headers: { ...options.headers, ...token && { Authorization: 'Bearer ' + token } } });
+    // An application that serves the console sends people who are not signed in elsewhere.
+    if (response.type !== 'opaqueredirect') return response;
+    throw new ApiError(401, SIGNED_OUT);
   } catch (e) {
-    if (e.name === 'AbortError') throw e;
+    if (e.name === 'AbortError' || e instanceof ApiError) throw e;
     throw new ApiError(0, { message: NO_ANSWER, remedy: 'Look whether it still runs.' });
   }
 }
 
 async function answer(response) {
   const body = await response.json().catch(() => ({}));
-  if (!response.ok) throw new ApiError(response.status, { message: 'Status ' + response.status + '.', ...body });
+  if (!response.ok) {
+    const unknown = response.status === 401 ? SIGNED_OUT : { message: 'Status ' + response.status + '.' };
+    throw new ApiError(response.status, body.error && body.message ? body : unknown);
+  }
   return body;
 }
 
 /** What is there. */
 export const get = async (path, signal) => answer(await call(path, { signal }));
 
-/** Asks for a change. */
-export const post = async (path, body) =>
-  answer(await call(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }));
+/** Asks for a change. An application that serves the console may want headers of its own, such as a CSRF token. */
+export async function post(path, body) {
+  const headers = sessionStorage.getItem(KEY) ? {} : await get('write-headers');
+  return answer(await call(path, { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }));
+}
 
-/** A name as one part of a path. A browser takes `.` and `..` for ways up, even escaped: a character that no name has goes before them. */
-export const segment = name => encodeURIComponent(/^\.\.?$/.test(name) ? '\x7f' + name : name);
+/** The path of a lock, or of something of it. The name is in the query: servers let no escaped slash through elsewhere. */
+export const lockPath = (name, what = '', fields = {}) => 'lock' + (what && '/' + what) + query({ name, ...fields });
 
 /** `a=1&b=2`, without empty ones. */
 export const query = fields => {

@@ -5,7 +5,7 @@ import { clock, foreign, span } from './text.js';
 
 /** What has happened, newest first. */
 
-export const KINDS = { granted: 'granted', released: 'released', lost: 'lost', evicted: 'evicted', broken: 'broken', waiting: 'waits',
+export const KINDS = { granted: 'granted', held: 'held already', released: 'released', lost: 'lost', evicted: 'evicted', broken: 'broken', waiting: 'waits',
   gave_up: 'gave up', shut: 'shut', opened: 'opened', session_began: 'began', session_over: 'is over', gap: 'not watched' };
 
 /** What else there is to say of it. */

@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
-import { post } from './api.js';
+import { lockPath, post } from './api.js';
 import { Age, Left, now } from './clock.js';
 import { el } from './dom.js';
 import { Dialog } from './keys.js';
@@ -11,10 +11,10 @@ import { foreign, span } from './text.js';
 /** Ends a hold or a wait: what it costs is said before, and what came of it afterwards. */
 
 /**
- * @param {string} path of the lock
+ * @param {string} lock its name
  * @returns {{ party: ?any, waiter: boolean, opening: boolean, ask: Function, askToOpen: Function, close: Function, evict: Function, open: Function, done: ?any }}
  */
-export function useEviction(path) {
+export function useEviction(lock) {
   const [asked, setAsked] = useState(null);
   const [opening, setOpening] = useState(false);
   const [done, setDone] = useState(null);
@@ -40,9 +40,9 @@ export function useEviction(path) {
   return {
     party: asked?.party, waiter: asked?.waiter ?? false, done, close,
     ask: (party, waiter = false) => setAsked({ party, waiter }),
-    evict: (how, confirm) => settle(post(path + '/evict', { attempt: asked.party.attempt, token: asked.party.token, how, confirm }), asked.party, how),
+    evict: (how, confirm) => settle(post(lockPath(lock, 'evict'), { attempt: asked.party.attempt, token: asked.party.token, how, confirm }), asked.party, how),
     opening, askToOpen: () => setOpening(true),
-    open: () => settle(post(path + '/open', {}), null, 'open'),
+    open: confirm => settle(post(lockPath(lock, 'open'), { confirm }), null, 'open'),
     forget: () => setDone(null),
   };
 }
@@ -94,7 +94,7 @@ export function Open({ eviction, data: { lock, asOfAt } }) {
     e.preventDefault();
     if (!ready || busy) return;
     setBusy(true);
-    await eviction.open();
+    await eviction.open(typed);
     setBusy(false);
   };
   return h(Dialog, { label: 'open-h', onClose: eviction.close }, el.form({ onSubmit: act },

@@ -7,7 +7,7 @@ import { download } from './download.js';
 import { KINDS, Latest, detail } from './events.js';
 import { process } from './lines.js';
 import { useLive } from './live.js';
-import { holds, unseen } from './past.js';
+import { holds, older, unseen } from './past.js';
 import { go, link } from './route.js';
 import { clock, count, foreign, span } from './text.js';
 import { Timeline } from './timeline.js';
@@ -17,6 +17,7 @@ import { Timeline } from './timeline.js';
 const RANGES = { '5m': 300000, '30m': 1800000, '2h': 7200000, '1d': 86400000 };
 const LANES = 14;
 const SHOWN = 400;
+const { held, ...ASKED } = KINDS;
 const FILTERS = ['kind', 'lock', 'process'];
 
 export function History({ route, status }) {
@@ -27,7 +28,8 @@ export function History({ route, status }) {
   const fixed = route.query.from && route.query.to;
   const until = fixed ? +route.query.to : now(), from = fixed ? +route.query.from : until - (RANGES[route.query.t] ?? RANGES['30m']);
   if (!data || !status) return el.div({ class: 'page' }, el.h1('History'), error && el.p({ class: 'calm' }, error.message));
-  const events = data.events.filter(event => event.at >= from && event.at <= until);
+  const all = [...data.events, ...older(data)];
+  const events = all.filter(event => event.at >= from && event.at <= until);
   const rows = route.query.rows === 'lock' ? 'lock' : 'process';
   return el.div({ class: 'page' },
     el.div({ class: 'bar-1 bare' }, el.h1('History'),
@@ -35,13 +37,13 @@ export function History({ route, status }) {
       fixed && el.button({ class: 'chip', 'aria-pressed': 'true', title: 'Back to now', onClick: () => to({ from: '', to: '' }) }, clock(from), ' – ', clock(until), ' ', el.span('✕')),
       el.button({ class: 'btn end', onClick: () => save(events) }, 'CSV')),
     el.div({ class: 'bar-2 bare' },
-      h(Choice, { label: 'What', value: route.query.kind, all: 'all kinds', options: KINDS, set: kind => to({ kind }) }),
+      h(Choice, { label: 'What', value: route.query.kind, all: 'all kinds', options: ASKED, set: kind => to({ kind }) }),
       h(Field, { label: 'Lock', value: route.query.lock, set: lock => to({ lock }) }),
       asked.process && el.button({ class: 'chip', 'aria-pressed': 'true', onClick: () => to({ process: '' }) }, 'one process ', el.span('✕')),
       h(Choice, { label: 'Rows', value: rows === 'lock' ? 'lock' : '', all: 'a row for each process', options: { lock: 'a row for each lock' }, set: r => to({ rows: r }) })),
     el.p({ class: 'dim' }, `Seen by looking every ${span(Math.min(2000, status.survey.everyMillis))}: shorter holds may be missing. `,
       data.events.length >= 1000 && `The newest 1,000 events are shown, since ${clock(data.events[data.events.length - 1].at)}.`),
-    h(Lanes, { events: data.events, whole: !asked.kind, status, from, until, rows, live: !fixed, onRange: (a, b) => to({ from: Math.round(a), to: Math.round(b), t: '' }) }),
+    h(Lanes, { events: all, whole: !asked.kind, status, from, until, rows, live: !fixed, onRange: (a, b) => to({ from: Math.round(a), to: Math.round(b), t: '' }) }),
     events.length ? el.div({ class: 'card' }, h(Latest, { events: events.slice(0, SHOWN), locks: true })) : el.p({ class: 'calm' }, 'Nothing happened in this time.'),
     events.length > SHOWN && el.p({ class: 'dim' }, `${count(events.length - SHOWN)} more; the CSV has them.`));
 }

@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { segment } from './api.js';
+import { lockPath } from './api.js';
 import { Chain } from './chain.js';
 import { Age, Left, Meter, now, useSeconds } from './clock.js';
 import { el } from './dom.js';
@@ -24,9 +24,8 @@ const PAST = 30 * 60000;
 
 /** @param {{ name: string, filter: Object<string, string>, narrow: boolean }} props */
 export function Lock({ name, filter, narrow }) {
-  const path = 'locks/' + segment(name);
-  const { data, error } = useLive(path);
-  const eviction = useEviction(path);
+  const { data, error } = useLive(lockPath(name));
+  const eviction = useEviction(name);
   const status = useStatus();
   const may = status && ['close', 'break'].some(how => status.allowed.includes(how)) && status.features.includes('eviction');
   useKeys({
@@ -38,13 +37,13 @@ export function Lock({ name, filter, narrow }) {
       el.div({ class: 'head' },
         narrow && el.a({ class: 'icon back', href: link('locks', null, filter), 'aria-label': 'Back to the list' }, h(Icon, { of: 'back' })),
         el.h2({ class: 'mono' }, foreign(name)), h(CopyLink)),
-      error && !data ? el.p({ class: 'calm' }, error.message, ' ', error.remedy) : data && h(Body, { data, path, status, eviction, may })),
+      error && !data ? el.p({ class: 'calm' }, error.message, ' ', error.remedy) : data && h(Body, { data, status, eviction, may })),
     data && h(Foot, { data, status, eviction, may }),
     eviction.party && h(Evict, { eviction, data, status }),
     eviction.opening && data && h(Open, { eviction, data }));
 }
 
-function Body({ data, path, status, eviction, may }) {
+function Body({ data, status, eviction, may }) {
   const { lock, asOfAt, chain } = data;
   return [
     h(Tags, { data }),
@@ -54,7 +53,7 @@ function Body({ data, path, status, eviction, may }) {
     status?.features.includes('queue') === false
       ? el.p({ class: 'calm' }, 'This store keeps no queue: the waiters are not known.')
       : lock.waiters.length > 0 && h(Queue, { waiters: lock.waiters, asOfAt, eviction, may: may && status.allowed.includes('close') }),
-    h(Past, { data, path, status }),
+    h(Past, { data, status }),
     data.events.length > 0 && [el.h3('Latest', el.a({ href: link('history', null, { lock: lock.name }) }, 'All of them')), h(Latest, { events: data.events.slice(0, 8) })],
   ];
 }
@@ -70,6 +69,7 @@ function Tags({ data: { lock, trouble, usualMillis, asOfAt } }) {
     el.span({ class: 'pill ' + tone }, h(Shape, { of: shapeOf(line) }),
       lock.state === 'held' ? 'Held, ' + mode(line) : { gone: 'Holder gone', shut: 'Shut', free: 'Free', 'changing hands': 'Changing hands' }[lock.state]),
     trouble.includes('cycle') && el.span({ class: 'pill bad' }, 'In a possible deadlock'),
+    lock.holders.some(party => party.sticky) && el.span({ class: 'pill still', title: 'Its process keeps the lock between uses, until another process wants it.' }, 'Sticky'),
     lock.waiters.length > 0 && el.span({ class: 'pill wait' }, plural(lock.waiters.length, 'waiter').replace(/waiters?/, 'waiting')),
     trouble.includes('long') && usualMillis && h(Times, { held, usualMillis }));
 }
@@ -105,8 +105,8 @@ function Alive({ party: { session, sessionLeftMillis: left, ttlMillis }, at }) {
     el.small({ title: 'How long its session lives without a further renewal' }, h(Left, { at: at + left }), ' left')));
 }
 
-function Past({ data, path, status }) {
-  const { data: past } = useLive(`${path}/history?limit=1000`, true);
+function Past({ data, status }) {
+  const { data: past } = useLive(lockPath(data.lock.name, 'history', { limit: 1000 }), true);
   useSeconds();
   if (!past || !status) return null;
   const to = now(), from = to - PAST;
@@ -127,7 +127,7 @@ function Foot({ data, status, eviction, may }) {
     status?.allowed.includes('open') && lock.state === 'shut' && el.button({ class: 'btn stop', onClick: eviction.askToOpen }, 'Open now…'),
     el.button({ class: 'btn', onClick: () => copy(JSON.stringify(lock, null, 2)) }, 'Copy as JSON'),
     status && !may && lock.holders.length > 0 && el.p(status.features.includes('eviction')
-      ? [status.allowed.length ? 'This console may not evict.' : 'This console only looks.', ' To evict, start it with ', el.code('--allow close'), ', in Java with ', el.code('ConsoleBuilder.allow'), '.'] : 'This store cannot evict.'),
+      ? [status.allowed.length ? 'This console may not evict.' : 'This console only looks.', ' To allow it: ', el.code('--allow close'), ', in Java ', el.code('ConsoleBuilder.allow'), ', in Spring Boot ', el.code('mortise.console.allow'), '.'] : 'This store cannot evict.'),
     token && el.p({ class: 'token' }, first?.token ? 'Token' : 'Last token', el.br(), el.code(token)));
 }
 

@@ -20,7 +20,7 @@ export function Overview({ status }) {
       tile('Held', count(counts.held), 'locks'), tile('Waited for', count(counts.waited), 'locks?state=waited'),
       tile('Longest wait', status.longestWaitMillis ? span(status.longestWaitMillis) : '–', 'locks?sort=waiting'),
       tile('Longest hold', status.longestHoldMillis ? span(status.longestHoldMillis) : '–', 'locks?sort=held'),
-      tile('Processes', count(counts.processes), 'processes'),
+      tile('Processes', [count(counts.processes), counts.sessions > counts.processes && el.small(' with ', count(counts.sessions), ' sessions')], 'processes'),
       tile('Guarantees', status.mode ?? 'not known yet', status.mode ? 'guarantees' : 'doctor')),
     survey.asOfAt != null && counts.locks === 0 ? h(Empty)
       : el.section({ 'aria-label': 'Trouble now' }, el.h2('Trouble now'),

@@ -35,7 +35,7 @@ export function holds(events, open = new Set(), to = null) {
   const ends = new Map(), found = [];
   for (const event of events) {
     if (event.kind in ENDS) ends.set(event.attempt, event);
-    else if (event.kind === 'granted' && !open.has(event.attempt)) {
+    else if ((event.kind === 'granted' || event.kind === 'held') && !open.has(event.attempt)) {
       const end = ends.get(event.attempt);
       ends.delete(event.attempt);
       if (end) found.push({ event, bar: bar(event.at, end.at, ENDS[end.kind], event) });
@@ -46,6 +46,13 @@ export function holds(events, open = new Set(), to = null) {
     if (end.heldMillis != null) found.push({ event: end, bar: bar(end.at - end.heldMillis, end.at, ENDS[end.kind], end) });
   }
   return found;
+}
+
+/** Holds that began before the console did: an answer has them beside its events. @returns {any[]} as events */
+export function older(data) {
+  const told = new Set(data.events.filter(event => event.kind === 'granted').map(event => event.attempt));
+  return (data.holds ?? []).filter(hold => !told.has(hold.attempt))
+    .map(hold => ({ ...hold, kind: 'held', at: hold.sinceAt, seq: 0, text: 'before the console began to look' }));
 }
 
 /** How many waited. @returns {import('./timeline.js').Step[]} */
@@ -65,7 +72,7 @@ export function waitsOf(events, data, to) {
 
 /** When nobody looked. @returns {import('./timeline.js').Bar[]} */
 export function unseen(status, from, to) {
-  const gaps = [{ fromAt: 0, toAt: status.startedAt }, ...status.events?.gaps ?? []];
+  const gaps = [{ fromAt: 0, toAt: status.watchedSinceAt }, ...status.events?.gaps ?? []];
   return gaps.filter(gap => gap.toAt > from && gap.fromAt < to).map(gap => ({
     from: Math.max(from, gap.fromAt), to: Math.min(to, gap.toAt), kind: 'unseen', title: 'not watched until ' + clock(gap.toAt) }));
 }

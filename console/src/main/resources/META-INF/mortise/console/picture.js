@@ -2,9 +2,9 @@ import { el, classes } from './dom.js';
 import { layout } from './graph.js';
 import { process } from './lines.js';
 import { link } from './route.js';
-import { foreign } from './text.js';
+import { foreign, plural } from './text.js';
 
-/** The picture of who waits for whom: boxes are processes, rounded ones are locks. */
+/** The picture of who waits for whom: boxes are sessions, rounded ones are locks. */
 
 /** Parts above which only the tree is shown. */
 export const MOST = 60;
@@ -18,7 +18,7 @@ export function Picture({ data, nodes }) {
   const { places, layers, rows } = layout([...parts.keys()], arrows);
   const x = id => PAD + places.get(id).layer * ACROSS, y = id => PAD + 26 + places.get(id).row * DOWN;
   const width = PAD * 2 + (layers - 1) * ACROSS + WIDE, height = PAD * 2 + 52 + (rows - 1) * DOWN + HIGH;
-  const label = `${data.nodes.length} processes, and who waits for whom. The tree says the same in words.`;
+  const label = `${plural(data.nodes.length, 'session')}, and who waits for whom. The tree says the same in words.`;
   return el.div({ class: 'card picture', tabindex: 0, role: 'region', 'aria-label': 'Picture of the waits' }, el.svg({ viewBox: `0 0 ${width} ${height}`, width, height, role: 'group', 'aria-label': label },
     el.defs(['wait', 'held', 'bad'].map(kind => el.marker({ key: kind, id: 'to-' + kind, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, el.path({ class: 'arrow ' + kind, d: 'M1 1l6 3-6 3' })))),
     arrows.map(arrow => drawn(arrow, x, y)),
@@ -60,9 +60,9 @@ function partsOf(data, nodes) {
     return key;
   };
   const arrow = (from, to, kind, title) => arrows.set(from + '>' + to, { from, to, kind, title, bad: parts.get(from).bad && parts.get(to).bad });
-  for (const [name, edges] of Map.groupBy(data.edges, edge => edge.lock)) {
+  const queue = (name, sessions) => {
     const middle = lock(name);
-    const waiting = [...new Set(edges.map(edge => edge.from))];
+    const waiting = [...new Set(sessions)];
     const leaves = waiting.filter(key => !holders.has(key));
     const crowd = leaves.length > CROWD ? leaves.slice(CROWD - 1) : [];
     for (const key of waiting) if (!crowd.includes(key)) arrow(session(key), middle, 'wait', 'waits');
@@ -71,7 +71,15 @@ function partsOf(data, nodes) {
       parts.set(id, { id, kind: 'process', text: `${crowd.length} more`, full: `${crowd.length} more wait`, href: link('lock', name) });
       arrow(id, middle, 'wait', 'wait');
     }
+    return middle;
+  };
+  for (const [name, edges] of Map.groupBy(data.edges, edge => edge.lock)) {
+    const middle = queue(name, edges.map(edge => edge.from));
     for (const key of new Set(edges.map(edge => edge.to))) arrow(middle, session(key), 'held', 'held by');
+  }
+  // Nobody holds these: they are shut, or about to change hands.
+  for (const { lock: name, state, waiters } of data.unheld) {
+    parts.get(queue(name, waiters.map(waiter => waiter.session))).small = state;
   }
   return { parts, arrows: [...arrows.values()] };
 }

@@ -40,7 +40,7 @@ export function Shell() {
   useEffect(() => { document.documentElement.classList.toggle('outage', outage); }, [outage]);
   useKeys({ '?': () => setHelp(true), p: () => pause(), t: turn,
     ...Object.fromEntries(NAVIGATION.filter(Boolean).map((to, i) => [i + 1, () => go(link(to))])) });
-  if (error?.status === 401) return h(Refused, { error });
+  if ([401, 403].includes(error?.status)) return h(Refused, { error });
   return [
     el.a({ class: 'skip', href: '#main', onClick: e => { e.preventDefault(); document.getElementById('main').focus(); } }, 'Skip to the page'),
     h(Top, { status, connection }),
@@ -66,14 +66,14 @@ function Top({ status, connection: { paused, failures } }) {
     status && el.div({ class: 'store', title: 'The store. Its password is never sent here.' }, h(Icon, { of: 'store' }), el.span({ class: 'mono' }, foreign(status.store))),
     h(Jump),
     el.button({ class: classes('live', paused && 'paused', (failures > 0 || away) && 'failing'), title: 'Pause and go on (p)', 'aria-label': word + (paused ? ', go on' : ', pause'), onClick: () => pause() }, el.i(), el.span(word)),
-    status && el.span({ class: 'pill still mode', title: 'Set at its start, by --allow, or in Java by ConsoleBuilder.allow.' },
+    status && el.span({ class: 'pill still mode', title: 'Set by --allow, in Java by ConsoleBuilder.allow, in Spring Boot by mortise.console.allow.' },
       allowed.length ? 'May ' + allowed.join(', ') : 'Read-only'),
     el.button({ class: 'icon', 'aria-label': 'Dark or light', title: 'Dark or light (t)', onClick: turn }, h(Icon, { of: 'moon' })));
 }
 
 function Navigation({ at, status }) {
   const counts = status?.counts;
-  const numbers = counts && { locks: [counts.locks], waits: [counts.cycles || counts.waited, counts.cycles ? 'bad' : counts.waited ? 'wait' : ''], processes: [counts.processes] };
+  const numbers = counts && { locks: [counts.locks], waits: [counts.cycles || counts.waited, counts.cycles ? 'bad' : counts.waited ? 'wait' : ''], processes: [counts.sessions] };
   return el.nav({ 'aria-label': 'Pages' },
     NAVIGATION.map(page => page === null ? el.h2({ key: 'h' }, 'This installation') : el.a({ key: page, href: link(page), 'aria-current': page === at ? 'page' : null, 'aria-label': title(page) },
       h(Icon, { of: page }), el.span(title(page)), numbers?.[page]?.[0] ? el.span({ class: 'n ' + (numbers[page][1] ?? '') }, count(numbers[page][0])) : null)),

@@ -13,7 +13,7 @@ export function Waits({ route }) {
   const { data, error } = useLive('waits');
   if (!data) return el.div({ class: 'page' }, el.h1('Waits'), error && el.p({ class: 'calm' }, error.message));
   const nodes = new Map(data.nodes.map(node => [node.session, node]));
-  const size = data.nodes.length + new Set(data.edges.map(edge => edge.lock)).size;
+  const size = data.nodes.length + new Set(data.edges.map(edge => edge.lock)).size + data.unheld.length;
   const tree = route.query.as ? route.query.as === 'tree' : size > MOST;
   const as = (value, text) => el.button({ class: 'chip', 'aria-pressed': String((value === 'tree') === tree), onClick: () => go(link('waits', null, { as: value }), true) }, text);
   return el.div({ class: 'page' },

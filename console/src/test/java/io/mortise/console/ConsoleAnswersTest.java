@@ -243,7 +243,7 @@ class ConsoleAnswersTest {
       assertThat(otherToken.status()).isEqualTo(409);
       Answer unconfirmed = evict("c", current.get("attempt"), current.get("token"), "break", "C");
       assertThat(unconfirmed.status()).isEqualTo(400);
-      assertThat(http.post("/api/v1/locks/c/open", "{}").status()).isEqualTo(409);
+      assertThat(http.post("/api/v1/locks/c/open", "{\"confirm\":\"c\"}").status()).isEqualTo(409);
       assertThat(now.isValid()).isTrue();
       Answer broken = evict("c", current.get("attempt"), current.get("token"), "break", "c");
       assertThat(broken.status()).as(broken.body()).isEqualTo(200);
@@ -272,7 +272,8 @@ class ConsoleAnswersTest {
     one.lock("s", shut).acquire().close();
     assertThat(object(get("locks/s"), "lock")).containsEntry("state", "shut");
     soon(() -> assertThat(names("state=shut")).containsExactly("s"));
-    assertThat(http.post("/api/v1/locks/s/open", "{}").body()).contains("\"opened\":true");
+    assertThat(http.post("/api/v1/locks/s/open", "{\"confirm\":\"s\"}").body())
+        .contains("\"opened\":true");
     try (Lease lease = two.lock("s").acquireWithin(Duration.ofSeconds(10))) {
       assertThat(lease.isValid()).isTrue();
     }

@@ -31,7 +31,7 @@ class EvictPageTest {
     console.queue(console.client("two"), "job", "");
     console.visit("/lock/job");
     assertThat(console.detail().locator("ol.queue li")).hasCount(1);
-    assertThat(console.detail()).containsText("start it with --allow close");
+    assertThat(console.detail()).containsText("To allow it: --allow close");
     assertThat(console.page().getByText(Pattern.compile("Evict|End…|Open now"))).hasCount(0);
     console.page().keyboard().press("e");
     assertThat(console.page().locator("dialog")).hasCount(0);

@@ -111,6 +111,7 @@ class LivePageTest {
     console.visit("/locks");
     assertThat(console.row("first")).isVisible();
     paused.waitForCondition(() -> asked.stream().anyMatch(url -> url.contains("/stream")));
+    paused.waitForCondition(() -> asked.stream().anyMatch(url -> url.contains("/history")));
     paused.keyboard().press("p");
     assertThat(console.button("Paused, go on")).isVisible();
     paused.waitForCondition(() -> ended.stream().anyMatch(url -> url.contains("/stream")));

@@ -2,6 +2,7 @@ package io.mortise.spring.boot;
 
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -17,6 +18,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param ttl of the session; null for the default
  * @param clientName what people see; null for the application's name
  * @param jdbc of a store over a data source
+ * @param console that the application serves
  */
 @ConfigurationProperties("mortise")
 record MortiseProperties(
@@ -25,7 +27,8 @@ record MortiseProperties(
     @Nullable String namespace,
     @Nullable Duration ttl,
     @Nullable String clientName,
-    @DefaultValue Jdbc jdbc) {
+    @DefaultValue Jdbc jdbc,
+    @DefaultValue Console console) {
   /** What each of the stores takes as it stands. */
   private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}");
 
@@ -55,6 +58,58 @@ record MortiseProperties(
     /** As properties have it. */
     String text() {
       return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /**
+   * Of the console.
+   *
+   * @param enabled whether it is served
+   * @param path below which
+   * @param role of users who may look
+   * @param anonymous whether everybody else may look
+   * @param allow what may be done besides looking
+   * @param allowRole of users who may do it, besides the other; null for no further
+   * @param budget the part of the store's time that looking may take
+   */
+  record Console(
+      @DefaultValue("false") boolean enabled,
+      @DefaultValue("/mortise") String path,
+      @DefaultValue("ADMIN") String role,
+      @DefaultValue("false") boolean anonymous,
+      @DefaultValue Set<Action> allow,
+      @Nullable String allowRole,
+      @DefaultValue("0.01") double budget) {
+    /** As in servlets: everybody who is signed in. */
+    static final String EVERY_USER = "**";
+
+    private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9._~-]+)+");
+
+    Console {
+      allow = Set.copyOf(allow);
+      allowRole = allowRole == null || allowRole.isBlank() ? null : allowRole;
+      if (!PATH.matcher(path).matches()) {
+        throw new IllegalArgumentException(
+            "mortise.console.path '" + path + "' is no path like /mortise.");
+      }
+      if (role.isBlank()) {
+        throw new IllegalArgumentException(
+            "mortise.console.role is empty. For everybody who is signed in set it to '**'.");
+      }
+      if (!(budget > 0 && budget <= 1)) {
+        throw new IllegalArgumentException(
+            "mortise.console.budget has to be above 0 and at most 1.");
+      }
+    }
+
+    /** What may be done, besides looking. */
+    enum Action {
+      /** Tell a holder to let go; end a wait. */
+      CLOSE,
+      /** Free a lock at once. */
+      BREAK,
+      /** Open a lock that is kept shut. */
+      OPEN
     }
   }
 

@@ -16,14 +16,16 @@ import org.springframework.aot.hint.TypeReference;
 import org.springframework.util.ClassUtils;
 
 /**
- * What a native image must keep of Mortise: scripts and statements, which are files, providers,
- * which are found as services, and what the PostgreSQL store calls of the driver.
+ * What a native image must keep of Mortise: scripts, statements and the console's page, which are
+ * files, providers, which are found as services, and what the PostgreSQL store calls of the driver.
  */
 final class MortiseRuntimeHints implements RuntimeHintsRegistrar {
   private static final List<String> FILES =
       List.of(
           "META-INF/mortise/*",
           "META-INF/mortise/*/*.sql",
+          "META-INF/mortise/console/*",
+          "META-INF/mortise/console/preact/*",
           "io/mortise/*/*.sql",
           "io/mortise/*/*/*.sql",
           "io/mortise/*/*.lua",

@@ -29,7 +29,9 @@ final class BootApp implements AutoCloseable {
     /** A {@code LettuceConnectionFactory}. */
     REDIS,
     /** A web server, with the actuator. */
-    WEB;
+    WEB,
+    /** People who sign in. */
+    SECURITY;
 
     /** What makes it, on all lines. */
     List<String> autoConfigurations() {
@@ -43,6 +45,17 @@ final class BootApp implements AutoCloseable {
                 "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
                 "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration");
         case WEB -> List.of();
+        case SECURITY ->
+            List.of(
+                "org.springframework.boot.autoconfigure.security.servlet.SecurityAutoConfiguration",
+                "org.springframework.boot.autoconfigure.security.servlet.SecurityFilterAutoConfiguration",
+                "org.springframework.boot.autoconfigure.security.servlet.UserDetailsServiceAutoConfiguration",
+                "org.springframework.boot.actuate.autoconfigure.security.servlet.ManagementWebSecurityAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.SecurityAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterAutoConfiguration",
+                "org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration");
       };
     }
   }

@@ -2,6 +2,7 @@ package io.mortise.console.internal.api;
 
 import io.mortise.LockName;
 import io.mortise.admin.LockAdmin;
+import io.mortise.console.internal.http.Caller;
 import io.mortise.console.internal.http.ConsoleRequest;
 import io.mortise.console.internal.http.ConsoleResponse;
 import io.mortise.console.internal.http.RefusedException;
@@ -10,6 +11,8 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.time.Ticker;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -51,7 +54,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
   @Override
   public ConsoleResponse apply(ConsoleRequest request) {
     observer.watched();
-    List<String> path = request.segments();
+    List<String> path = path(request);
     if (request.method().equals("POST")) {
       return write(path, request);
     }
@@ -61,10 +64,31 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
     return path.size() == 1 ? all(path.get(0), request) : one(path, request);
   }
 
+  /**
+   * The parts of the path. {@code lock} with the name in the query is the same as {@code
+   * locks/NAME}: many servers and firewalls let no escaped slash through in a path.
+   */
+  private static List<String> path(ConsoleRequest request) {
+    List<String> path = request.segments();
+    if (!path.get(0).equals("lock")) {
+      return path;
+    }
+    List<String> same = new ArrayList<>(path);
+    same.set(0, "locks");
+    same.add(1, new Parameters(request).text("name"));
+    return same;
+  }
+
+  /** What this caller may do. */
+  private Set<String> allowed(ConsoleRequest request) {
+    Caller caller = request.caller();
+    return caller == null || caller.mayAct() ? allowed : Set.of();
+  }
+
   private ConsoleResponse all(String what, ConsoleRequest request) {
     Parameters parameters = new Parameters(request);
     return switch (what) {
-      case "status" -> json(status());
+      case "status" -> json(status(allowed(request)));
       case "locks" -> locks(request);
       case "waits" -> json(WaitsReport.json(observer));
       case "processes" -> json(ProcessList.json(observer, parameters));
@@ -72,7 +96,9 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
       case "doctor" -> json(health.doctor(parameters.flag("fresh")));
       case "guarantees" -> json(health.guarantees(parameters.text("mode")));
       case "stream" ->
-          ConsoleResponse.stream(new LiveStream(observer, ticker, this::status, request));
+          ConsoleResponse.stream(
+              new LiveStream(observer, ticker, () -> status(allowed(request)), request));
+      case "write-headers" -> json(writeHeaders(request));
       default -> throw RefusedException.notFound();
     };
   }
@@ -95,7 +121,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
   }
 
   private ConsoleResponse write(List<String> path, ConsoleRequest request) {
-    if (path.size() == 3 && path.get(0).equals("locks") && !allowed.isEmpty()) {
+    if (path.size() == 3 && path.get(0).equals("locks") && !allowed(request).isEmpty()) {
       String name = name(path.get(1));
       checkName(name);
       if (path.get(2).equals("evict")) {
@@ -120,8 +146,16 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
     return json(list.answer());
   }
 
-  private Map<String, @Nullable Object> status() {
-    return StatusReport.json(observer, admin.store(), health.mode(), allowed);
+  private Map<String, @Nullable Object> status(Set<String> may) {
+    return StatusReport.json(observer, admin.store(), health.mode(), may);
+  }
+
+  private static Map<String, @Nullable Object> writeHeaders(ConsoleRequest request) {
+    Caller caller = request.caller();
+    if (caller == null) {
+      throw RefusedException.notFound();
+    }
+    return new LinkedHashMap<>(caller.writeHeaders().get());
   }
 
   private static ConsoleResponse json(Map<String, @Nullable Object> json) {

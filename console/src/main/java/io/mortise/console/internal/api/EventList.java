@@ -5,8 +5,10 @@ import io.mortise.console.internal.observer.EventRing;
 import io.mortise.console.internal.observer.ObservedEvent;
 import io.mortise.console.internal.observer.ObservedKind;
 import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
 import io.mortise.console.internal.view.LockFormatter;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +55,38 @@ final class EventList {
             : ring.after(parameters.number("since", 0, 0, Long.MAX_VALUE), wanted, limit);
     Map<String, @Nullable Object> json = summary(observer);
     json.put("events", events.stream().map(event -> json(observer, event)).toList());
+    json.put("holds", kinds.isEmpty() ? olderHolds(observer, lock, process) : List.of());
     return json;
+  }
+
+  /** Holds that go on, and began before the console did, the longest first: no event tells them. */
+  private static List<Map<String, @Nullable Object>> olderHolds(
+      Observer observer, String name, String process) {
+    Comparator<SeenLock> longest = Comparator.comparing(SeenLock::heldFor);
+    return observer.locks().stream()
+        .filter(
+            lock ->
+                (name.isEmpty() || name.equals(lock.name()))
+                    && !lock.heldFor().isZero()
+                    && lock.at().minus(lock.heldFor()).isBefore(observer.started()))
+        .filter(
+            lock ->
+                process.isEmpty()
+                    || process.equals(SeenLock.session(String.valueOf(lock.firstAttempt()))))
+        .sorted(longest.reversed())
+        .limit(USUAL)
+        .map(
+            lock -> {
+              Map<String, @Nullable Object> hold = new LinkedHashMap<>();
+              hold.put("lock", lock.name());
+              hold.put("sinceAt", JsonParts.at(lock.at().minus(lock.heldFor())));
+              Map<String, @Nullable Object> first = LockList.first(observer, lock);
+              if (first != null) {
+                hold.putAll(first);
+              }
+              return hold;
+            })
+        .toList();
   }
 
   /** From which number to which there are any, and when none were seen. */

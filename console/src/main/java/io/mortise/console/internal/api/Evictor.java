@@ -5,6 +5,7 @@ import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockParticipant;
+import io.mortise.console.internal.http.Caller;
 import io.mortise.console.internal.http.ConsoleRequest;
 import io.mortise.console.internal.http.ConsoleResponse;
 import io.mortise.console.internal.http.RefusedException;
@@ -38,6 +39,7 @@ final class Evictor {
   private static final String CLOSE = "close";
   private static final String BREAK = "break";
   private static final String OPEN = "open";
+  private static final String NO_USER = "-";
 
   private final LockAdmin admin;
   private final Observer observer;
@@ -62,9 +64,9 @@ final class Evictor {
           404,
           "not-found",
           "This console may not do that.",
-          "To allow it, start it with ConsoleBuilder.allow in Java, or with mortise console --allow "
+          "To allow it: mortise console --allow "
               + (now ? BREAK : CLOSE)
-              + ".");
+              + ", in Java ConsoleBuilder.allow, in Spring Boot mortise.console.allow.");
     }
     if (now && !name.equals(text(body, "confirm"))) {
       throw RefusedException.badRequest("To free a lock at once, 'confirm' has to be its name.");
@@ -87,19 +89,20 @@ final class Evictor {
     }
     // A wait too: it may have become a hold since the look, which is not to be freed at once.
     Eviction how = now ? Eviction.BREAK : Eviction.CLOSE;
-    ObservedEvent eviction = event(name, party.get(), how, holder.isPresent());
+    ObservedEvent eviction = event(name, party.get(), how, holder.isPresent(), user(request));
     observer.evicting(eviction);
-    EvictionResult result = evict(name, party.get(), how);
+    EvictionResult result = evict(name, party.get(), how, user(request));
     if (result == EvictionResult.NOT_THERE) {
       observer.notEvicted(eviction);
     }
     String who = LockFormatter.client(party.get());
     String message = EvictionText.of(result, OutputSanitizer.text(name), who, now, dead);
     log.warn(
-        "An operator at the console evicted from lock '{}' (store={}): {} (form={}, attempt={},"
+        "An operator at the console evicted from lock '{}' (store={}, user={}): {} (form={}, attempt={},"
             + " token={}, result={}).",
         OutputSanitizer.text(name),
         store(),
+        user(request),
         message,
         how,
         party.get().attempt(),
@@ -125,24 +128,28 @@ final class Evictor {
     if (!allowed.contains(OPEN)) {
       throw RefusedException.notFound();
     }
-    body(request);
+    if (!name.equals(text(body(request), "confirm"))) {
+      throw RefusedException.badRequest("To open a lock, 'confirm' has to be its name.");
+    }
     SeenLock lock = observer.look(name);
     boolean held = lock.info().holders().stream().anyMatch(party -> !LockFormatter.isGone(party));
     if (held) {
       return changed(lock, "Somebody holds this lock. Nothing was done.");
     }
-    boolean opened = reopen(name);
+    String user = user(request);
+    boolean opened = reopen(name, user);
     if (opened) {
-      observer.evicting(opening(name));
+      observer.evicting(opening(name, user));
     }
     String message =
         opened
             ? "Opened lock '" + OutputSanitizer.text(name) + "'."
             : "Lock '" + OutputSanitizer.text(name) + "' has opened by itself.";
     log.warn(
-        "An operator at the console opened lock '{}' (store={}): {}",
+        "An operator at the console opened lock '{}' (store={}, user={}): {}",
         OutputSanitizer.text(name),
         store(),
+        user,
         message);
     SeenLock after = observer.look(name);
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
@@ -152,15 +159,16 @@ final class Evictor {
     return ConsoleResponse.json(200, json);
   }
 
-  private EvictionResult evict(String name, LockParticipant party, Eviction how) {
+  private EvictionResult evict(String name, LockParticipant party, Eviction how, String user) {
     try {
       return admin.evict(name, party.attempt(), how);
     } catch (RuntimeException e) {
       log.warn(
-          "An operator at the console asked to evict from lock '{}' (store={}), and what came of it"
+          "An operator at the console asked to evict from lock '{}' (store={}, user={}), and what came of it"
               + " is not known (form={}, attempt={}, token={}).",
           OutputSanitizer.text(name),
           store(),
+          user,
           how,
           party.attempt(),
           party.token(),
@@ -169,15 +177,16 @@ final class Evictor {
     }
   }
 
-  private boolean reopen(String name) {
+  private boolean reopen(String name, String user) {
     try {
       return admin.reopen(name);
     } catch (RuntimeException e) {
       log.warn(
-          "An operator at the console asked to open lock '{}' (store={}), and what came of it is not"
+          "An operator at the console asked to open lock '{}' (store={}, user={}), and what came of it is not"
               + " known.",
           OutputSanitizer.text(name),
           store(),
+          user,
           e);
       throw e;
     }
@@ -204,7 +213,8 @@ final class Evictor {
         .findFirst();
   }
 
-  private ObservedEvent event(String name, LockParticipant party, Eviction how, boolean holds) {
+  private ObservedEvent event(
+      String name, LockParticipant party, Eviction how, boolean holds, String user) {
     ObservedKind kind =
         !holds
             ? ObservedKind.GAVE_UP
@@ -216,12 +226,23 @@ final class Evictor {
         party,
         null,
         Duration.ZERO,
-        kind == ObservedKind.BROKEN ? "freed at once by an operator" : "ended by an operator");
+        (kind == ObservedKind.BROKEN ? "freed at once by " : "ended by ") + operator(user));
   }
 
-  private ObservedEvent opening(String name) {
+  private ObservedEvent opening(String name, String user) {
     return ObservedEvent.ofLock(
-        observer.now(), ObservedKind.OPENED, name, Duration.ZERO, "opened by an operator");
+        observer.now(), ObservedKind.OPENED, name, Duration.ZERO, "opened by " + operator(user));
+  }
+
+  /** Of the application that serves the console; a link has no user. */
+  private static String user(ConsoleRequest request) {
+    Caller caller = request.caller();
+    String user = caller == null ? null : caller.user();
+    return user == null ? NO_USER : OutputSanitizer.text(user);
+  }
+
+  private static String operator(String user) {
+    return user.equals(NO_USER) ? "an operator" : "operator " + user;
   }
 
   private static boolean isNow(@Nullable String how) {

@@ -85,7 +85,7 @@ final class LiveStream implements ConsoleResponse.StreamBody {
     writtenAt = ticker.nanos();
     statusAt = writtenAt - STATUS;
     changesAt = writtenAt;
-    while (!Thread.currentThread().isInterrupted()) {
+    while (!Thread.currentThread().isInterrupted() && !sink.isOver()) {
       observer.watched();
       names.forEach(observer::watched);
       write(sink);
@@ -135,7 +135,7 @@ final class LiveStream implements ConsoleResponse.StreamBody {
       SeenLock seen = observer.lock(name);
       if (seen != null && seen.full()) {
         writeIfChanged(sink, "lock", "lock " + name, LockDetail.json(observer, seen));
-      } else if (seen == null && observer.survey().asOf() != null) {
+      } else if (seen == null && observer.survey().complete()) {
         SeenLock free = SeenLock.free(name, observer.now(), 0);
         writeIfChanged(sink, "lock", "lock " + name, LockDetail.json(observer, free));
       }

@@ -1,5 +1,6 @@
 package io.mortise.console.internal.api;
 
+import io.mortise.admin.LockParticipant.ClientInfo;
 import io.mortise.admin.StoreInfo;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.Outages;
@@ -102,6 +103,7 @@ final class StatusReport {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("nowAt", JsonParts.at(observer.now()));
     json.put("startedAt", JsonParts.at(observer.started()));
+    json.put("watchedSinceAt", JsonParts.at(observer.watchedSince()));
     json.put("store", OutputSanitizer.hide(store.display()));
     json.put("features", words(store.features()));
     json.put("mode", mode);
@@ -142,10 +144,20 @@ final class StatusReport {
     counts.put("shut", troubles.getOrDefault(Trouble.SHUT, 0));
     counts.put("long", troubles.getOrDefault(Trouble.LONG, 0));
     counts.put("uncontended", uncontended);
-    counts.put(
-        "processes", observer.sessions().stream().filter(session -> !session.over()).count());
+    List<SeenSession> live =
+        observer.sessions().stream().filter(session -> !session.over()).toList();
+    counts.put("processes", live.stream().map(StatusReport::process).distinct().count());
+    counts.put("sessions", live.size());
     counts.put("cycles", observer.cycles().size());
     return counts;
+  }
+
+  /** A process has a session for each of its clients. */
+  private static String process(SeenSession session) {
+    ClientInfo client = session.client();
+    return client == null || client.pid() == 0
+        ? session.session()
+        : client.host() + ":" + client.pid();
   }
 
   private List<Map<String, Object>> largestGroups() {

@@ -16,10 +16,16 @@ import org.jspecify.annotations.Nullable;
  * @param query as it was sent; empty if there is none
  * @param headers the values of a header, by its name
  * @param body at most one byte more than {@link RequestGuard#MAX_BODY}
+ * @param caller what the application says of it; null if the console stands alone
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 public record ConsoleRequest(
-    String method, String path, String query, Function<String, List<String>> headers, byte[] body) {
+    String method,
+    String path,
+    String query,
+    Function<String, List<String>> headers,
+    byte[] body,
+    @Nullable Caller caller) {
 
   /**
    * The value of a header; null if there is none.
@@ -59,12 +65,12 @@ public record ConsoleRequest(
 
   /** The same request with another path. */
   ConsoleRequest withPath(String other) {
-    return new ConsoleRequest(method, other, query, headers, body);
+    return new ConsoleRequest(method, other, query, headers, body, caller);
   }
 
   /** The same request with another query. */
   public ConsoleRequest withQuery(String other) {
-    return new ConsoleRequest(method, path, other, headers, body);
+    return new ConsoleRequest(method, path, other, headers, body, caller);
   }
 
   private static String decoded(String text) {

@@ -7,19 +7,13 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,21 +35,15 @@ public final class ConsoleServer implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(ConsoleServer.class);
 
-  static final int MAX_STREAMS = 32;
-
   private static final int THREADS = 16;
   private static final int MAX_QUEUED = 64;
   private static final int MAX_DELAYED = 64;
   private static final int PORTS = 20;
-  private static final Duration WRITE_LIMIT = Duration.ofSeconds(10);
 
   private final HttpServer server;
   private final ThreadPoolExecutor requests;
-  private final ScheduledThreadPoolExecutor timer;
-  private final WriteLimit writeLimit;
-  private final Semaphore streams = new Semaphore(MAX_STREAMS);
+  private final StreamThreads streams = new StreamThreads();
   private final Semaphore delayed = new Semaphore(MAX_DELAYED);
-  private final Set<Thread> streaming = ConcurrentHashMap.newKeySet();
   private final ConsoleSite site;
   private final Map<String, String> everywhere;
 
@@ -63,14 +51,15 @@ public final class ConsoleServer implements AutoCloseable {
     this.server = server;
     this.site = site;
     this.everywhere = site.headers();
-    ThreadFactory threads = daemons();
     this.requests =
         new ThreadPoolExecutor(
-            THREADS, THREADS, 30, TimeUnit.SECONDS, new LinkedBlockingQueue<>(MAX_QUEUED), threads);
+            THREADS,
+            THREADS,
+            30,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(MAX_QUEUED),
+            StreamThreads.daemons());
     requests.allowCoreThreadTimeOut(true);
-    this.timer = new ScheduledThreadPoolExecutor(1, threads);
-    timer.setRemoveOnCancelPolicy(true);
-    this.writeLimit = new WriteLimit(timer, WRITE_LIMIT);
   }
 
   /**
@@ -114,13 +103,15 @@ public final class ConsoleServer implements AutoCloseable {
         respond(exchange, response);
       } else if (delayed.tryAcquire()) {
         ScheduledFuture<?> unused =
-            timer.schedule(
-                () -> {
-                  delayed.release();
-                  requests.execute(() -> respond(exchange, response));
-                },
-                response.delay().toMillis(),
-                TimeUnit.MILLISECONDS);
+            streams
+                .timer()
+                .schedule(
+                    () -> {
+                      delayed.release();
+                      requests.execute(() -> respond(exchange, response));
+                    },
+                    response.delay().toMillis(),
+                    TimeUnit.MILLISECONDS);
       } else {
         exchange.close();
       }
@@ -143,7 +134,8 @@ public final class ConsoleServer implements AutoCloseable {
         exchange.getRequestURI().getRawPath(),
         query == null ? "" : query,
         name -> headers.getOrDefault(name, List.of()),
-        body);
+        body,
+        null);
   }
 
   private void respond(HttpExchange exchange, ConsoleResponse response) {
@@ -154,56 +146,34 @@ public final class ConsoleServer implements AutoCloseable {
       } catch (IOException | RuntimeException e) {
         log.debug("A client of the console has gone away.", e);
       }
-    } else if (streams.tryAcquire()) {
-      startStream(exchange, response, stream);
-    } else {
-      respond(
-          exchange,
-          ConsoleResponse.error(
-              new RefusedException(
-                  503,
-                  "busy",
-                  MAX_STREAMS + " streams are open already.",
-                  "Close tabs of the console.")));
+    } else if (!streams.start(() -> write(exchange, response, stream))) {
+      respond(exchange, StreamThreads.busy());
+    }
+  }
+
+  private void write(
+      HttpExchange exchange, ConsoleResponse response, ConsoleResponse.StreamBody stream)
+      throws IOException, InterruptedException {
+    try (exchange) {
+      streams.writeLimit().run(() -> sendHeaders(exchange, response, 0));
+      stream.writeTo(new EventSink(exchange.getResponseBody(), streams.writeLimit()));
     }
   }
 
   private void send(HttpExchange exchange, ConsoleResponse response) throws IOException {
     boolean none = exchange.getRequestMethod().equals("HEAD");
     byte[] body = none ? new byte[0] : response.body();
-    writeLimit.run(
-        () -> {
-          sendHeaders(exchange, response, body.length == 0 ? -1 : body.length);
-          if (body.length > 0) {
-            OutputStream out = exchange.getResponseBody();
-            out.write(body);
-            out.close();
-          }
-        });
-  }
-
-  private void startStream(
-      HttpExchange exchange, ConsoleResponse response, ConsoleResponse.StreamBody stream) {
-    Thread thread =
-        daemons()
-            .newThread(
-                () -> {
-                  try (exchange) {
-                    writeLimit.run(() -> sendHeaders(exchange, response, 0));
-                    stream.writeTo(new EventSink(exchange.getResponseBody(), writeLimit));
-                  } catch (IOException e) {
-                    log.debug("A stream of the console has ended.", e);
-                  } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                  } catch (RuntimeException e) {
-                    log.warn("A stream of the console failed.", e);
-                  } finally {
-                    streaming.remove(Thread.currentThread());
-                    streams.release();
-                  }
-                });
-    streaming.add(thread);
-    thread.start();
+    streams
+        .writeLimit()
+        .run(
+            () -> {
+              sendHeaders(exchange, response, body.length == 0 ? -1 : body.length);
+              if (body.length > 0) {
+                OutputStream out = exchange.getResponseBody();
+                out.write(body);
+                out.close();
+              }
+            });
   }
 
   private void sendHeaders(HttpExchange exchange, ConsoleResponse response, long length)
@@ -217,19 +187,9 @@ public final class ConsoleServer implements AutoCloseable {
   /** Ends streams and answers no more. */
   @Override
   public void close() {
-    streaming.forEach(Thread::interrupt);
+    streams.close();
     server.stop(0);
     requests.shutdownNow();
-    timer.shutdownNow();
-  }
-
-  private static ThreadFactory daemons() {
-    AtomicInteger count = new AtomicInteger();
-    return task -> {
-      Thread thread = new Thread(task, "mortise-console-" + count.incrementAndGet());
-      thread.setDaemon(true);
-      return thread;
-    };
   }
 
   private static void setIfAbsent(String property, String value) {

@@ -21,21 +21,40 @@ public final class ConsoleSite {
   private final Function<ConsoleRequest, ConsoleResponse> api;
   private final String base;
 
+  private ConsoleSite(
+      RequestGuard guard,
+      PageFiles files,
+      Function<ConsoleRequest, ConsoleResponse> api,
+      String base) {
+    this.guard = guard;
+    this.files = files;
+    this.api = api;
+    this.base = base;
+  }
+
   /**
+   * Of a server of its own.
+   *
    * @param address where the server listens
    * @param behind where people reach it through a proxy; null if there is none
    * @param api answers what is below {@code api/v1/}, by a path from there on
    */
-  public ConsoleSite(
+  public static ConsoleSite alone(
       InetSocketAddress address,
       @Nullable URI behind,
       AccessToken token,
-      PageFiles files,
       Function<ConsoleRequest, ConsoleResponse> api) {
-    this.guard = new RequestGuard(address, behind, token);
-    this.files = files;
-    this.api = api;
-    this.base = behind == null ? "/" : (behind.getRawPath() + "/").replaceAll("/+$", "/");
+    String base = behind == null ? "/" : (behind.getRawPath() + "/").replaceAll("/+$", "/");
+    return new ConsoleSite(new LinkGuard(address, behind, token), new PageFiles(), api, base);
+  }
+
+  /**
+   * In an application, whose requests have a {@link Caller} and a path from the page on.
+   *
+   * @param api answers what is below {@code api/v1/}, by a path from there on
+   */
+  public static ConsoleSite inApplication(Function<ConsoleRequest, ConsoleResponse> api) {
+    return new ConsoleSite(new ApplicationGuard(), new PageFiles(), api, "/");
   }
 
   /** What every answer carries. */
@@ -55,8 +74,9 @@ public final class ConsoleSite {
       if (!request.path().startsWith(API)) {
         return files.answer(request);
       }
-      if (!guard.isAuthorized(request)) {
-        return guard.unauthorized();
+      ConsoleResponse refusal = guard.refusal(request);
+      if (refusal != null) {
+        return refusal;
       }
       return api.apply(request.withPath(request.path().substring(API.length())));
     } catch (RefusedException e) {

@@ -3,16 +3,31 @@ package io.mortise.console.internal.http;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Writes server-sent events. Used by one thread. */
 public final class EventSink {
   private final OutputStream out;
   private final WriteLimit limit;
+  private final BooleanSupplier over;
 
   EventSink(OutputStream out, WriteLimit limit) {
+    this(out, limit, () -> false);
+  }
+
+  /**
+   * @param over whether its time is over
+   */
+  EventSink(OutputStream out, WriteLimit limit, BooleanSupplier over) {
     this.out = out;
     this.limit = limit;
+    this.over = over;
+  }
+
+  /** Whether there is to be no more: the client opens another stream if it likes. */
+  public boolean isOver() {
+    return over.getAsBoolean();
   }
 
   /**

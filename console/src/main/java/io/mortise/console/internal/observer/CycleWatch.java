@@ -7,9 +7,11 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -21,8 +23,15 @@ final class CycleWatch {
 
   private final Map<String, Seen> seen = new HashMap<>();
 
-  /** When a circle was first seen, by the looks at its locks: the oldest of them. */
-  private record Seen(Instant oldestLook, Instant since) {}
+  /** When a circle of these locks was first seen, by the looks at them: the oldest one. */
+  private record Seen(Set<String> locks, Instant oldestLook, Instant since) {}
+
+  /** The locks of all circles, also of those that have not lasted yet: they are to be looked at. */
+  synchronized Set<String> suspected() {
+    Set<String> locks = new HashSet<>();
+    seen.values().forEach(circle -> locks.addAll(circle.locks()));
+    return locks;
+  }
 
   /** The circles among these that have lasted. */
   synchronized List<WaitCycle> among(Collection<SeenLock> waited, Instant now) {
@@ -54,7 +63,7 @@ final class CycleWatch {
         }
       }
       String key = attempts.toString();
-      Seen first = seen.getOrDefault(key, new Seen(oldestLook, since));
+      Seen first = seen.getOrDefault(key, new Seen(locks, oldestLook, since));
       still.put(key, first);
       boolean again = oldestLook.isAfter(first.oldestLook());
       if (again && Duration.between(first.since(), now).compareTo(YOUNGEST) >= 0) {

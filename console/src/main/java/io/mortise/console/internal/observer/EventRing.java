@@ -8,11 +8,22 @@ import org.jspecify.annotations.Nullable;
 
 /** The last events. Thread-safe. */
 public final class EventRing {
+  /** How many are kept. */
+  static final int KEPT = 100_000;
+
   private final @Nullable ObservedEvent[] events;
   private long last;
 
   EventRing(int capacity) {
     this.events = new ObservedEvent[capacity];
+  }
+
+  /** Takes over events of a console that ran before, oldest first, with their numbers. */
+  synchronized void restore(List<ObservedEvent> before) {
+    for (ObservedEvent event : before) {
+      events[(int) (event.seq() % events.length)] = event;
+      last = Math.max(last, event.seq());
+    }
   }
 
   synchronized ObservedEvent add(ObservedEvent event) {

@@ -5,7 +5,6 @@ import io.mortise.admin.LockInfo;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -21,6 +20,9 @@ final class HotTask extends ObserverTask {
   /** The least time between two looks at the same lock. */
   static final long HOT = Duration.ofSeconds(2).toNanos();
 
+  /** The same for locks of circles: the second look tells whether one lasts. */
+  private static final long CIRCLE = Duration.ofSeconds(1).toNanos();
+
   private static final long NOTHING = Duration.ofSeconds(1).toNanos();
 
   private final LockAdmin admin;
@@ -29,7 +31,7 @@ final class HotTask extends ObserverTask {
   private final InstantSource clock;
   private final Runnable looked;
   private final Map<String, Long> lookedAt = new ConcurrentHashMap<>();
-  private Set<String> inCycles = Set.of();
+  private Set<String> inCircles = Set.of();
 
   HotTask(LockAdmin admin, SeenLocks seen, Viewers viewers, InstantSource clock, Runnable looked) {
     this.admin = admin;
@@ -39,11 +41,9 @@ final class HotTask extends ObserverTask {
     this.looked = looked;
   }
 
-  /** The deadlocks are these by now. */
-  void known(List<WaitCycle> cycles) {
-    Set<String> locks = new HashSet<>();
-    cycles.forEach(cycle -> locks.addAll(cycle.locks()));
-    inCycles = locks;
+  /** Deadlocks, and circles that may become some, are of these locks by now. */
+  void suspect(Set<String> locks) {
+    inCircles = locks;
   }
 
   @Override
@@ -52,22 +52,23 @@ final class HotTask extends ObserverTask {
       return NOTHING;
     }
     String next = next(now);
-    return next == null ? NOTHING : lookedAt(next, now) + HOT - now;
+    return next == null ? NOTHING : dueAt(next, now) - now;
   }
 
-  private long lookedAt(String name, long now) {
-    return lookedAt.getOrDefault(name, now - HOT);
+  private long dueAt(String name, long now) {
+    Long last = lookedAt.get(name);
+    return last == null ? now : last + (inCircles.contains(name) ? CIRCLE : HOT);
   }
 
   private @Nullable String next(long now) {
     String oldest = null;
-    for (Set<String> names : List.of(viewers.locks(), inCycles, seen.hot())) {
+    for (Set<String> names : List.of(viewers.locks(), inCircles, seen.hot())) {
       for (String name : names) {
-        if (oldest == null || lookedAt(name, now) < lookedAt(oldest, now)) {
+        if (oldest == null || dueAt(name, now) < dueAt(oldest, now)) {
           oldest = name;
         }
       }
-      if (oldest != null && lookedAt(oldest, now) + HOT <= now) {
+      if (oldest != null && dueAt(oldest, now) <= now) {
         return oldest;
       }
     }
@@ -83,10 +84,11 @@ final class HotTask extends ObserverTask {
         .keySet()
         .removeIf(
             other ->
-                !open.contains(other) && !inCycles.contains(other) && !seen.hot().contains(other));
+                !open.contains(other) && !inCircles.contains(other) && !seen.hot().contains(other));
     LockInfo info = admin.find(name).orElse(null);
     Instant at = clock.instant();
-    seen.apply(info == null ? SeenLock.free(name, at, now) : SeenLock.of(info, at, now));
+    SeenLock look = info == null ? SeenLock.free(name, at, now) : SeenLock.of(info, at, now);
+    seen.apply(look, open.contains(name));
     looked.run();
   }
 

@@ -71,6 +71,41 @@ public record ObservedEvent(
     return new ObservedEvent(0, at, kind, lock, null, null, "", null, 0, null, doubt, text);
   }
 
+  /** A time in which nothing was seen: as long as {@code held}, until {@code at}. */
+  static ObservedEvent gap(Instant from, Instant to, String text) {
+    return new ObservedEvent(
+        0,
+        to,
+        ObservedKind.GAP,
+        null,
+        null,
+        null,
+        "",
+        null,
+        0,
+        Duration.between(from, to),
+        Duration.ZERO,
+        text);
+  }
+
+  /** The end of a hold that nobody saw. */
+  ObservedEvent endedUnseen(Instant now) {
+    Duration held = Duration.between(at, now);
+    return new ObservedEvent(
+        0,
+        now,
+        ObservedKind.RELEASED,
+        lock,
+        session,
+        client,
+        label,
+        attempt,
+        token,
+        held,
+        held,
+        "ended while the console did not run");
+  }
+
   ObservedEvent withSeq(long number) {
     return new ObservedEvent(
         number, at, kind, lock, session, client, label, attempt, token, held, doubt, text);

@@ -35,6 +35,7 @@ public final class Observer {
   private static final long IDLE = Duration.ofMinutes(1).toNanos();
   private static final long LONGEST_NAP = Duration.ofSeconds(1).toNanos();
   private static final long WATCHED_RETRY = Duration.ofSeconds(5).toNanos();
+  private static final Duration CLOSING = Duration.ofSeconds(2);
   private static final int SEARCHED = 1000;
   private static final int PAGE = LockAdmin.MAX_PAGE;
 
@@ -45,12 +46,14 @@ public final class Observer {
   private final Ticker ticker;
   private final InstantSource clock;
   private final StoreBudget budget;
-  private final SeenLocks seen = new SeenLocks();
+  private final SeenLocks seen;
+  private final @Nullable HistoryFile history;
   private final CycleWatch cycleWatch = new CycleWatch();
   private final Viewers viewers;
   private final Map<String, Long> searched = new ConcurrentHashMap<>();
   private final Outages outages = new Outages();
   private final Instant started;
+  private final Instant watchedSince;
 
   private volatile Survey survey = new Survey(null, Duration.ZERO, false);
   private volatile List<WaitCycle> cycles = List.of();
@@ -71,13 +74,35 @@ public final class Observer {
    */
   public record Survey(@Nullable Instant asOf, Duration took, boolean complete) {}
 
-  /** Looks by this client, with a share of the store's time. */
-  public Observer(LockAdmin admin, double share, Ticker ticker, InstantSource clock) {
+  /** Looks by this client, with a share of the store's time, and remembers until it ends. */
+  Observer(LockAdmin admin, double share, Ticker ticker, InstantSource clock) {
+    this(admin, share, null, ticker, clock);
+  }
+
+  /**
+   * Looks by this client, with a share of the store's time.
+   *
+   * @param history that keeps what was seen, and has what was seen before; null for none
+   */
+  public Observer(
+      LockAdmin admin,
+      double share,
+      @Nullable HistoryFile history,
+      Ticker ticker,
+      InstantSource clock) {
+    this.seen = new SeenLocks(history);
+    this.history = history;
     this.admin = admin;
     this.ticker = ticker;
     this.clock = clock;
     this.budget = new StoreBudget(share, ticker.nanos());
     this.started = clock.instant();
+    HistoryFile.Past past = history == null ? null : history.read(EventRing.KEPT);
+    this.watchedSince = past == null ? started : past.since();
+    if (past != null) {
+      seen.restore(past, started);
+      outages.restore(seen.events().after(0, event -> true, EventRing.KEPT));
+    }
     this.viewers = new Viewers(ticker);
     this.failedAt = ticker.nanos();
     this.retryAt = failedAt;
@@ -88,6 +113,11 @@ public final class Observer {
   /** When it began. */
   public Instant started() {
     return started;
+  }
+
+  /** When its history begins: before it, if a console ran before. */
+  public Instant watchedSince() {
+    return watchedSince;
   }
 
   /** Now, by its clock. */
@@ -264,23 +294,44 @@ public final class Observer {
     seen.tell(event);
   }
 
-  /** Looks until {@link #close}. */
-  public void run() {
-    thread = Thread.currentThread();
+  /** Looks, on a thread of its own, until {@link #close}. */
+  public void start() {
+    Thread looking = new Thread(this::run, "mortise-console-observer");
+    looking.setDaemon(true);
+    thread = looking;
+    looking.start();
+  }
+
+  private void run() {
     while (!closed) {
       long nap = step();
+      if (history != null) {
+        history.flush(clock.instant());
+      }
       if (nap > 0) {
         LockSupport.parkNanos(this, Math.min(nap, LONGEST_NAP));
       }
     }
+    if (history != null) {
+      history.close(clock.instant());
+    }
   }
 
-  /** Ends {@link #run}. */
+  /** Looks no more. Waits a moment for the look that goes on, and for the history. */
   public void close() {
     closed = true;
     Thread running = thread;
-    if (running != null) {
-      running.interrupt();
+    if (running == null) {
+      if (history != null) {
+        history.close();
+      }
+      return;
+    }
+    running.interrupt();
+    try {
+      running.join(CLOSING.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -341,9 +392,9 @@ public final class Observer {
 
   private void watchCycles() {
     List<WaitCycle> now = cycleWatch.among(waited(), clock.instant());
+    hotTask.suspect(cycleWatch.suspected());
     if (!now.equals(cycles)) {
       cycles = now;
-      hotTask.known(now);
       seen.changed();
     }
   }

@@ -39,6 +39,23 @@ public final class Outages {
     return List.copyOf(gaps);
   }
 
+  /** Takes over the last times of a console that ran before, and of its absence. */
+  synchronized void restore(List<ObservedEvent> events) {
+    for (ObservedEvent event : events) {
+      Duration length = event.held();
+      if (event.kind() == ObservedKind.GAP && length != null) {
+        add(new Gap(event.at().minus(length), event.at()));
+      }
+    }
+  }
+
+  private void add(Gap gap) {
+    if (gaps.size() == KEPT) {
+      gaps.remove();
+    }
+    gaps.add(gap);
+  }
+
   /** The store has not answered. Returns how long to wait before it is asked again. */
   synchronized Duration failed(RuntimeException e, Instant now) {
     retry = retry.isZero() ? FIRST_RETRY : retry.multipliedBy(2);
@@ -58,15 +75,10 @@ public final class Outages {
     }
     current = null;
     retry = Duration.ZERO;
-    if (gaps.size() == KEPT) {
-      gaps.remove();
-    }
-    gaps.add(new Gap(ended.since(), now));
-    return ObservedEvent.ofLock(
+    add(new Gap(ended.since(), now));
+    return ObservedEvent.gap(
+        ended.since(),
         now,
-        ObservedKind.GAP,
-        null,
-        Duration.ZERO,
         "the store did not answer for "
             + DurationText.format(Duration.between(ended.since(), now)));
   }

@@ -3,11 +3,14 @@ package io.mortise.console.internal.observer;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.SessionInfo;
 import io.mortise.console.internal.view.LockFormatter.Condition;
+import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +26,6 @@ final class SeenLocks {
   /** Above it, locks that nobody waits for are counted, and not kept. */
   static final int KEPT = 200_000;
 
-  private static final int EVENTS = 100_000;
   private static final int EVICTIONS = 1_000;
   private static final int BEGINS = 50_000;
   private static final int UNSURE = 10_000;
@@ -35,17 +37,71 @@ final class SeenLocks {
   private final Set<String> hot = ConcurrentHashMap.newKeySet();
   private final Map<String, ObservedEvent> evictions = new ConcurrentHashMap<>();
   private final SeenSessions sessions = new SeenSessions();
-  private final EventRing events = new EventRing(EVENTS);
+  private final EventRing events = new EventRing(EventRing.KEPT);
   private final UsualHold usual = new UsualHold();
   private final Set<String> begins = Collections.newSetFromMap(new BoundedMap());
 
   /** Ends of which only the next list of sessions tells whether they were releases. */
   private final List<ObservedEvent> unsure = new ArrayList<>();
 
+  /** Grants that a console before this one saw, and no end of them. */
+  private final Map<String, ObservedEvent> openBefore = new HashMap<>();
+
+  private final @Nullable HistoryFile history;
   private boolean listsSessions;
   private @Nullable Instant firstComplete;
   private @Nullable Instant complete;
   private volatile long version;
+
+  /**
+   * Nothing was seen yet.
+   *
+   * @param history that keeps events; null for none
+   */
+  SeenLocks(@Nullable HistoryFile history) {
+    this.history = history;
+  }
+
+  /** What a console has seen that ran before. */
+  synchronized void restore(HistoryFile.Past past, Instant now) {
+    events.restore(past.events());
+    for (ObservedEvent event : past.events()) {
+      String attempt = event.attempt();
+      if (event.kind() == ObservedKind.GRANTED && attempt != null) {
+        begins.add(event.kind() + " " + attempt);
+        openBefore.put(attempt, event);
+      } else if (event.kind() == ObservedKind.WAITING) {
+        begins.add(event.kind() + " " + attempt);
+      } else if (attempt != null) {
+        openBefore.remove(attempt);
+        addUsual(event);
+      }
+    }
+    Duration away = Duration.between(past.alive(), now);
+    if (!away.isNegative()) {
+      keep(
+          ObservedEvent.gap(
+              past.alive(), now, "the console did not run for " + DurationText.format(away)));
+    }
+  }
+
+  /** Tells holds that have ended while no console ran: nobody knows when, nor how. */
+  private void tellEndedBefore(Instant now) {
+    for (SeenLock lock : locks.values()) {
+      String first = lock.firstAttempt();
+      lock.info().holders().forEach(party -> openBefore.remove(party.attempt()));
+      if (first != null) {
+        openBefore.remove(first);
+      }
+      if (!lock.full() && lock.holders() != 1) {
+        openBefore.values().removeIf(grant -> lock.name().equals(grant.lock()));
+      }
+    }
+    openBefore.values().stream()
+        .sorted(Comparator.comparing(ObservedEvent::seq))
+        .forEach(grant -> keep(grant.endedUnseen(now)));
+    openBefore.clear();
+  }
 
   Collection<SeenLock> all() {
     return locks.values();
@@ -78,7 +134,16 @@ final class SeenLocks {
   }
 
   /** Takes in a look, unless a later one is there already. Returns what is known now. */
-  synchronized SeenLock apply(SeenLock look) {
+  SeenLock apply(SeenLock look) {
+    return apply(look, false);
+  }
+
+  /**
+   * The same.
+   *
+   * @param isOpen whether it is on a screen: then it is kept, however many there are
+   */
+  synchronized SeenLock apply(SeenLock look, boolean isOpen) {
     SeenLock before = locks.get(look.name());
     if (before != null && before.nanos() > look.nanos()) {
       return before;
@@ -93,7 +158,7 @@ final class SeenLocks {
     }
     if (next.isFree()) {
       locks.remove(next.name());
-    } else if (before != null || locks.size() < KEPT || next.isWaited()) {
+    } else if (before != null || locks.size() < KEPT || next.isWaited() || isOpen) {
       locks.put(next.name(), next);
     }
     if (isHot(next)) {
@@ -158,7 +223,10 @@ final class SeenLocks {
     }
     gone.forEach(this::apply);
     complete = at;
-    firstComplete = firstComplete == null ? at : firstComplete;
+    if (firstComplete == null) {
+      firstComplete = at;
+      tellEndedBefore(at);
+    }
     sessions.forget(at);
     version++;
   }
@@ -292,6 +360,15 @@ final class SeenLocks {
         told = told.as(eviction.kind(), eviction.text());
       }
     }
+    addUsual(told);
+    ObservedEvent kept = events.add(told);
+    if (history != null) {
+      history.append(kept);
+    }
+    version++;
+  }
+
+  private void addUsual(ObservedEvent told) {
     Duration held = told.held();
     String lock = told.lock();
     if (told.kind() == ObservedKind.RELEASED
@@ -300,8 +377,6 @@ final class SeenLocks {
         && told.doubt().compareTo(held) < 0) {
       usual.add(lock, held.minus(told.doubt().dividedBy(2)));
     }
-    events.add(told);
-    version++;
   }
 
   /** Of the hold or wait; of the lock where there is none. */

@@ -2,6 +2,7 @@ package io.mortise.console.internal.observer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.admin.LockInfo;
 import io.mortise.console.internal.view.LockFormatter.Condition;
 import java.time.Duration;
 import java.time.Instant;
@@ -312,10 +313,35 @@ class ObserverTest {
     store.release("a");
     store.hold("a", 2, 1);
     SeenLock newer = observer.look("a");
-    SeenLocks locks = new SeenLocks();
+    SeenLocks locks = new SeenLocks(null);
     locks.apply(newer);
     assertThat(locks.apply(older)).isSameAs(newer);
     assertThat(locks.get("a")).isSameAs(newer);
+  }
+
+  @Test
+  void givenMoreLocksThanAreKept_thenOneThatIsOpenOnAScreenIsKept_andAnotherIsNot() {
+    SeenLocks locks = new SeenLocks(null);
+    store.hold("a", 1, 1);
+    store.hold("b", 1, 2);
+    SeenLock a = observer.look("a");
+    SeenLock b = observer.look("b");
+    for (int i = 0; i < SeenLocks.KEPT; i++) {
+      locks.apply(renamed(a, "other/" + i));
+    }
+    locks.apply(a);
+    locks.apply(b, true);
+    assertThat(locks.get("a")).isNull();
+    assertThat(locks.get("b")).isSameAs(b);
+  }
+
+  private static SeenLock renamed(SeenLock lock, String name) {
+    LockInfo info = lock.info();
+    return SeenLock.of(
+        new LockInfo(
+            name, info.permits(), info.lastToken(), info.shutFor(), info.holders(), info.waiters()),
+        lock.at(),
+        lock.nanos());
   }
 
   @Test

@@ -1,0 +1,21 @@
+package io.mortise.console.internal.http;
+
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an application that serves the console says of a request.
+ *
+ * @param user who is signed in; null if nobody is
+ * @param mayLook whether the console answers
+ * @param mayAct whether it does what it is allowed to
+ * @param origin of the address that was asked for
+ * @param writeHeaders what the application wants with each write, such as its CSRF token
+ */
+public record Caller(
+    @Nullable String user,
+    boolean mayLook,
+    boolean mayAct,
+    String origin,
+    Supplier<Map<String, String>> writeHeaders) {}

@@ -1,0 +1,95 @@
+package io.mortise.console.internal.http;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Streams to clients, each on a thread of its own, not too many. Thread-safe. */
+final class StreamThreads implements AutoCloseable {
+  static final int MOST = 32;
+
+  private static final Logger log = LoggerFactory.getLogger(StreamThreads.class);
+  private static final Duration WRITE_LIMIT = Duration.ofSeconds(10);
+
+  private final Semaphore free = new Semaphore(MOST);
+  private final Set<Thread> running = ConcurrentHashMap.newKeySet();
+  private final ThreadFactory threads = daemons();
+  private final ScheduledThreadPoolExecutor timer;
+  private final WriteLimit writeLimit;
+
+  StreamThreads() {
+    this.timer = new ScheduledThreadPoolExecutor(1, threads);
+    timer.setRemoveOnCancelPolicy(true);
+    this.writeLimit = new WriteLimit(timer, WRITE_LIMIT);
+  }
+
+  /** Writes to one client until it is gone. */
+  interface Stream {
+    void write() throws IOException, InterruptedException;
+  }
+
+  /** For other waits than those of streams. */
+  ScheduledThreadPoolExecutor timer() {
+    return timer;
+  }
+
+  WriteLimit writeLimit() {
+    return writeLimit;
+  }
+
+  /** Runs a stream on a thread of its own. False if there are too many: nothing was done. */
+  boolean start(Stream stream) {
+    if (!free.tryAcquire()) {
+      return false;
+    }
+    Thread thread =
+        threads.newThread(
+            () -> {
+              try {
+                stream.write();
+              } catch (IOException e) {
+                log.debug("A stream of the console has ended.", e);
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              } catch (RuntimeException e) {
+                log.warn("A stream of the console failed.", e);
+              } finally {
+                running.remove(Thread.currentThread());
+                free.release();
+              }
+            });
+    running.add(thread);
+    thread.start();
+    return true;
+  }
+
+  /** The answer where {@link #start} has done nothing. */
+  static ConsoleResponse busy() {
+    return ConsoleResponse.error(
+        new RefusedException(
+            503, "busy", MOST + " streams are open already.", "Close tabs of the console."));
+  }
+
+  /** Ends all streams. */
+  @Override
+  public void close() {
+    running.forEach(Thread::interrupt);
+    timer.shutdownNow();
+  }
+
+  static ThreadFactory daemons() {
+    AtomicInteger count = new AtomicInteger();
+    return task -> {
+      Thread thread = new Thread(task, "mortise-console-" + count.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+}

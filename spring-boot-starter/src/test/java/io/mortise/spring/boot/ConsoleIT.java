@@ -1,0 +1,273 @@
+package io.mortise.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.spring.boot.BootApp.Part;
+import io.mortise.spring.boot.BootApp.Setup;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.CookieManager;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.springframework.boot.json.JsonParserFactory;
+
+/** The console in an application, behind the application's security or without any. */
+@EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
+class ConsoleIT {
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final String NAME = "invoice/42 %;#?&+鎖";
+
+  private final HttpClient http =
+      HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
+  private final Map<String, String> headers = new TreeMap<>();
+
+  /** Without Spring Security. */
+  private static Setup open(String store) {
+    return BootApp.setup()
+        .and(Part.WEB)
+        .set("mortise.url=mem:" + store, "mortise.console.enabled=true");
+  }
+
+  private static Setup secured(String store, String roles) {
+    return open(store)
+        .and(Part.SECURITY)
+        .set(
+            "spring.security.user.name=alice",
+            "spring.security.user.password=secret",
+            "spring.security.user.roles=" + roles);
+  }
+
+  private void signIn() {
+    headers.put(
+        "Authorization",
+        "Basic "
+            + Base64.getEncoder().encodeToString("alice:secret".getBytes(StandardCharsets.UTF_8)));
+  }
+
+  private HttpRequest.Builder request(BootApp app, String path) {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(app.address() + path)).timeout(LIMIT);
+    headers.forEach(request::header);
+    return request;
+  }
+
+  private HttpResponse<String> get(BootApp app, String path)
+      throws IOException, InterruptedException {
+    return http.send(request(app, path).build(), BodyHandlers.ofString());
+  }
+
+  private Map<String, Object> json(BootApp app, String path)
+      throws IOException, InterruptedException {
+    HttpResponse<String> response = get(app, path);
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+    return JsonParserFactory.getJsonParser().parseMap(response.body());
+  }
+
+  private HttpResponse<String> post(BootApp app, String path, String body)
+      throws IOException, InterruptedException {
+    return http.send(
+        request(app, path)
+            .header("Content-Type", "application/json")
+            .POST(BodyPublishers.ofString(body))
+            .build(),
+        BodyHandlers.ofString());
+  }
+
+  private static String evict(String what) {
+    return "/mortise/api/v1/lock/"
+        + what
+        + "?name="
+        + URLEncoder.encode(NAME, StandardCharsets.UTF_8);
+  }
+
+  private static String holder(BootApp app) {
+    var holder = app.locks().admin().find(NAME).orElseThrow().holders().get(0);
+    return "{\"attempt\":\""
+        + holder.attempt()
+        + "\",\"token\":\""
+        + holder.token()
+        + "\",\"how\":\"close\"}";
+  }
+
+  /** As the page does it. */
+  private void takeWriteHeaders(BootApp app) throws IOException, InterruptedException {
+    json(app, "/mortise/api/v1/write-headers")
+        .forEach((name, value) -> headers.put(name, (String) value));
+    headers.put("Origin", app.address());
+  }
+
+  @Test
+  void givenDefaults_thenNothingIsServed() throws Exception {
+    try (BootApp app = open("boot-console-off").set("mortise.console.enabled=false").start()) {
+      assertThat(get(app, "/mortise/").statusCode()).isEqualTo(404);
+      assertThat(app.context().containsBean("mortiseConsole")).isFalse();
+    }
+  }
+
+  @Test
+  void givenNoSecurity_thenNobodyGetsIn() throws Exception {
+    try (BootApp app = open("boot-console-open").set("mortise.console.allow=close").start();
+        Lease held = app.locks().lock(NAME).tryAcquire().orElseThrow()) {
+      HttpResponse<String> refused = get(app, "/mortise/api/v1/status");
+      assertThat(refused.statusCode()).isEqualTo(403);
+      assertThat(refused.body()).contains("Nobody is signed in").doesNotContain("mem:");
+      headers.put("Origin", app.address());
+      assertThat(post(app, evict("evict"), holder(app)).statusCode()).isEqualTo(403);
+      assertThat(held.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void givenAnonymousIsSet_thenEverybodyMayLook_andNobodyMayAct() throws Exception {
+    try (BootApp app =
+            open("boot-console-anonymous")
+                .set("mortise.console.anonymous=true", "mortise.console.allow=close")
+                .start();
+        Lease held = app.locks().lock(NAME).tryAcquire().orElseThrow()) {
+      assertThat(json(app, "/mortise/api/v1/status").get("allowed")).asString().isEqualTo("[]");
+      headers.put("Origin", app.address());
+      assertThat(post(app, evict("evict"), holder(app)).statusCode()).isEqualTo(404);
+      assertThat(held.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void givenUserWithTheRole_thenThePageIsServedReadOnly() throws Exception {
+    try (BootApp app =
+            secured("boot-console-read", "ADMIN")
+                .set("server.servlet.context-path=/shop", "mortise.console.path=/ops/locks")
+                .start();
+        Lease held = app.locks().lock(NAME).tryAcquire().orElseThrow()) {
+      assertThat(get(app, "/shop/ops/locks/api/v1/status").statusCode()).isEqualTo(401);
+      signIn();
+      HttpResponse<String> moved = get(app, "/shop/ops/locks");
+      assertThat(moved.statusCode()).isEqualTo(308);
+      assertThat(
+              URI.create(app.address() + "/shop/ops/locks")
+                  .resolve(moved.headers().firstValue("Location").orElseThrow())
+                  .getPath())
+          .isEqualTo("/shop/ops/locks/");
+      HttpResponse<String> page = get(app, "/shop/ops/locks/");
+      assertThat(page.body()).contains("<title>Mortise</title>");
+      assertThat(page.headers().firstValue("Content-Security-Policy").orElse(""))
+          .contains("default-src 'none'");
+      for (String file : new String[] {"app.js", "preact/preact.module.js", "style.css"}) {
+        assertThat(get(app, "/shop/ops/locks/" + file).statusCode()).as(file).isEqualTo(200);
+      }
+      String api = "/shop/ops/locks/api/v1/";
+      assertThat(json(app, api + "status").get("allowed")).asString().isEqualTo("[]");
+      assertThat(
+              json(app, api + "lock?name=" + URLEncoder.encode(NAME, StandardCharsets.UTF_8))
+                  .get("lock"))
+          .asString()
+          .contains(Long.toString(held.token()));
+      json(app, api + "write-headers").forEach((name, value) -> headers.put(name, (String) value));
+      headers.put("Origin", app.address());
+      assertThat(
+              post(
+                      app,
+                      "/shop/ops/locks" + evict("evict").substring("/mortise".length()),
+                      holder(app))
+                  .statusCode())
+          .isEqualTo(404);
+      assertThat(held.isValid()).isTrue();
+    }
+  }
+
+  @Test
+  void givenUserWithoutTheRole_thenIsRefused_andWithTheOtherRoleMayOnlyLook() throws Exception {
+    signIn();
+    try (BootApp app = secured("boot-console-role", "CUSTOMER").start()) {
+      HttpResponse<String> refused = get(app, "/mortise/api/v1/status");
+      assertThat(refused.statusCode()).isEqualTo(403);
+      assertThat(refused.body()).contains("You may not use this console");
+    }
+    try (BootApp app =
+        secured("boot-console-roles", "SUPPORT")
+            .set(
+                "mortise.console.role=**",
+                "mortise.console.allow-role=OPS",
+                "mortise.console.allow=close")
+            .start()) {
+      assertThat(json(app, "/mortise/api/v1/status").get("allowed")).asString().isEqualTo("[]");
+    }
+  }
+
+  @Test
+  void givenAllowed_whenAttackersWrite_thenNothingIsDone_andThePageMayEvict() throws Exception {
+    try (BootApp app =
+        secured("boot-console-evict", "ADMIN").set("mortise.console.allow=close").start()) {
+      Lease held = app.locks().lock(NAME).tryAcquire().orElseThrow();
+      signIn();
+      assertThat(json(app, "/mortise/api/v1/status").get("allowed"))
+          .asString()
+          .isEqualTo("[close]");
+      headers.put("Origin", app.address());
+      String body = holder(app);
+      assertThat(post(app, evict("evict"), body).statusCode())
+          .as("without the CSRF token of the application")
+          // Without HTML, Spring Security asks to sign in again.
+          .isIn(401, 403);
+      takeWriteHeaders(app);
+      headers.remove("Origin");
+      assertThat(post(app, evict("evict"), body).body()).contains("foreign-origin");
+      headers.put("Origin", "https://evil.example");
+      assertThat(post(app, evict("evict"), body).body()).contains("foreign-origin");
+      headers.put("Origin", app.address());
+      headers.put("Sec-Fetch-Site", "same-site");
+      assertThat(post(app, evict("evict"), body).body()).contains("foreign-origin");
+      headers.put("Sec-Fetch-Site", "same-origin");
+      assertThat(
+              http.send(
+                      request(app, evict("evict"))
+                          .header("Content-Type", "text/plain")
+                          .POST(BodyPublishers.ofString(body))
+                          .build(),
+                      BodyHandlers.ofString())
+                  .statusCode())
+          .isEqualTo(415);
+      assertThat(held.isValid()).isTrue();
+      assertThat(post(app, evict("evict"), body).body()).contains("hold_ended");
+      assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
+      assertThat(json(app, "/mortise/api/v1/events?kind=evicted").get("events"))
+          .as("nothing of it yet, or who has ended it")
+          .asString()
+          .matches("(?s)\\[]|.*ended by operator alice.*");
+    }
+  }
+
+  @Test
+  void givenStream_thenChangesArrive() throws Exception {
+    try (BootApp app = secured("boot-console-stream", "ADMIN").start()) {
+      signIn();
+      HttpResponse<InputStream> stream =
+          http.send(
+              request(app, "/mortise/api/v1/stream?list=limit%3D10").build(),
+              BodyHandlers.ofInputStream());
+      try (BufferedReader lines =
+              new BufferedReader(new InputStreamReader(stream.body(), StandardCharsets.UTF_8));
+          Lease held = app.locks().lock(NAME).tryAcquire().orElseThrow()) {
+        assertThat(held.isValid()).isTrue();
+        assertThat(lines.lines().filter(line -> line.contains("invoice/42")).findFirst())
+            .isPresent();
+      }
+    }
+  }
+}
