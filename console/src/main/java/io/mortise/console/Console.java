@@ -77,9 +77,7 @@ public final class Console implements AutoCloseable {
       ConsoleServer server =
           ConsoleServer.start(
               wanted, address -> new ConsoleSite(address, behind, token, files, api));
-      Thread looking = new Thread(observer::run, "mortise-console-observer");
-      looking.setDaemon(true);
-      looking.start();
+      observer.start();
       return new Console(server, observer, link(server.address(), behind, token));
     } catch (IOException e) {
       throw new UncheckedIOException(

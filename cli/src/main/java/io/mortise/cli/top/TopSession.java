@@ -58,7 +58,7 @@ public final class TopSession {
    */
   public TopSession(LockAdmin admin, double share, Set<TopAction> allowed) {
     this.admin = admin;
-    this.observer = new Observer(admin, share, Ticker.SYSTEM, InstantSource.system());
+    this.observer = Observer.of(admin, share, Ticker.SYSTEM, InstantSource.system());
     this.model = new TopModel(allowed, new StoreRequests());
     this.view =
         new TopView(
@@ -73,8 +73,7 @@ public final class TopSession {
    * @throws IOException if the terminal cannot be used
    */
   public List<String> run(OutputStream out, boolean colours) throws IOException {
-    Thread looking = daemon(observer::run, "mortise-top-observer");
-    looking.start();
+    observer.start();
     try (TerminalScreen screen = TerminalScreen.open(out, colours)) {
       while (!model.isEnded()) {
         for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {

@@ -183,13 +183,11 @@ final class TopView {
     if (snapshot.rows().isEmpty()) {
       return List.of(
           ScreenLine.plain(
-              !snapshot.surveyed()
-                  ? ""
-                  : model.filter().isEmpty()
-                      ? "No lock is held or waited for."
-                      : "No lock is like '"
-                          + OutputSanitizer.text(model.filter())
-                          + "'. Enter asks the store for one of this name."));
+              !model.filter().isEmpty()
+                  ? "No lock is like '"
+                      + OutputSanitizer.text(model.filter())
+                      + "'. Enter asks the store for one of this name."
+                  : snapshot.surveyed() ? "No lock is held or waited for." : ""));
     }
     int shown = Math.max(1, room - 2);
     int from = Math.max(0, Math.min(model.cursor() - shown / 2, snapshot.rows().size() - shown));

@@ -18,8 +18,16 @@ class KeyDecoderTest {
 
   @ParameterizedTest
   @CsvSource({
-    "[A, UP", "OA, UP", "[B, DOWN", "[H, HOME", "[1~, HOME", "OF, END", "[5~, PAGE_UP",
-    "[6~, PAGE_DOWN", "[99;5u, UNKNOWN", "x, UNKNOWN"
+    "[A, UP",
+    "OA, UP",
+    "[B, DOWN",
+    "[H, HOME",
+    "[1~, HOME",
+    "OF, END",
+    "[5~, PAGE_UP",
+    "[6~, PAGE_DOWN",
+    "[99;5u, UNKNOWN",
+    "x, UNKNOWN"
   })
   void givenSequence_whenRead_thenItIsOneKey(String rest, KeyName key) throws IOException {
     KeyDecoder keys = sending("\u001b" + rest + "q");

@@ -95,6 +95,11 @@ public final class Observer {
     return clock.instant();
   }
 
+  /** Looks by this client, with a share of the store's time, for a screen of its own. */
+  public static Observer of(LockAdmin admin, double share, Ticker ticker, InstantSource clock) {
+    return new Observer(admin, share, ticker, clock);
+  }
+
   /** Null while the store answers. */
   public Outages.@Nullable Outage outage() {
     return outages.current();
@@ -264,9 +269,15 @@ public final class Observer {
     seen.tell(event);
   }
 
-  /** Looks until {@link #close}. */
-  public void run() {
-    thread = Thread.currentThread();
+  /** Looks, on a thread of its own, until {@link #close}. */
+  public void start() {
+    Thread looking = new Thread(this::run, "mortise-console-observer");
+    looking.setDaemon(true);
+    thread = looking;
+    looking.start();
+  }
+
+  private void run() {
     while (!closed) {
       long nap = step();
       if (nap > 0) {
@@ -275,7 +286,7 @@ public final class Observer {
     }
   }
 
-  /** Ends {@link #run}. */
+  /** Looks no more. */
   public void close() {
     closed = true;
     Thread running = thread;
@@ -313,6 +324,7 @@ public final class Observer {
 
   private void run(ObserverTask task, long now) {
     task.lastRun = now;
+    long most = Long.MAX_VALUE;
     try {
       task.run(now);
       answered();
@@ -321,9 +333,11 @@ public final class Observer {
     } catch (RuntimeException e) {
       failed(e);
       task.restart();
+      // Waiting for a store that stands still is not its work: it is asked again when that is due.
+      most = (long) (budget.share() * WATCHED_RETRY);
     } finally {
       long after = ticker.nanos();
-      budget.charge(after, after - now);
+      budget.charge(after, Math.min(most, after - now));
     }
   }
 
