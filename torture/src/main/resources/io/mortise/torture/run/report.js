@@ -57,8 +57,9 @@ function lane(lock, from, to) {
   const holds = lock.holds.filter(([begin, , ended]) => ms(begin + ended) >= from && ms(begin) <= to);
   const shown = to - from;
   const bars = holds.length <= COLUMNS / 4 ? holds.flatMap(hold => single(hold, shown)) : together(holds, from, to);
+  const hidden = bar => lock.overlaps.some(([begin, length]) => ms(begin + length) > bar.from && ms(begin) < bar.to);
   const within = ([begin, length]) => ms(begin + length) >= from && ms(begin) <= to;
-  return { name: lock.name, bars: [...bars,
+  return { name: lock.name, bars: [...bars.map(bar => bar.text && hidden(bar) ? { ...bar, text: '' } : bar),
     ...lock.overlaps.filter(within).map(([begin, length, one, other]) => ({ from: ms(begin), to: ms(begin + length), kind: 'overlap',
       title: `clients ${one} and ${other} both believed to hold ${lock.name} for ${seconds(ms(length))}` })),
     ...run.marks.filter(([name, at]) => name === lock.name && ms(at) >= from && ms(at) <= to).map(([, at, text]) => ({
