@@ -8,16 +8,14 @@ import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.cli.output.LockListing;
 import io.mortise.cli.output.Terminal;
+import io.mortise.cli.view.EvictionPrompt;
 import io.mortise.console.internal.view.EvictionText;
 import io.mortise.console.internal.view.LockFormatter;
-import io.mortise.console.internal.view.OutputSanitizer;
-import io.mortise.spi.time.DurationText;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.Charset;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -46,9 +44,6 @@ import picocli.CommandLine.Spec;
           + " command whose mortise crashed. With --now it opens at once."
     })
 final class EvictCommand implements Callable<Integer> {
-  private static final String ORPHAN =
-      " What the lock is shut for may still go on: a command that outlived its mortise, say.";
-
   private final CliEnvironment cliEnvironment;
 
   @Spec private CommandSpec spec;
@@ -103,17 +98,12 @@ final class EvictCommand implements Callable<Integer> {
     boolean holds = lock.holders().contains(party);
     boolean dead = holds && LockFormatter.isGone(party);
     if (dead && !now && !lock.shutFor().isZero()) {
-      say(
-          "Of lock '"
-              + name
-              + "' "
-              + LockFormatter.gone(lock)
-              + ". A command may have outlived its mortise. With --now it opens at once.");
+      say(EvictionPrompt.outlived(lock) + " With --now it opens at once.");
       return ExitStatus.OK;
     }
     if (!yes) {
-      prompt(lock, party).forEach(line -> cliEnvironment.err().println(line));
-      if (!isAgreed("Evict it" + (holds && now ? " at once" : "") + "?")) {
+      EvictionPrompt.lines(lock, party, now).forEach(cliEnvironment.err()::println);
+      if (!isAgreed(EvictionPrompt.question(holds && now))) {
         say("Nothing was done.");
         return ExitStatus.FAILED;
       }
@@ -147,69 +137,25 @@ final class EvictCommand implements Callable<Integer> {
 
   /** Nobody holds the lock; an at-least time may keep it shut. */
   private int open(LockClient client, Duration shutFor) {
-    String nobody = "Nobody holds lock '" + name + "'";
+    String shut = EvictionPrompt.nobody(name, shutFor);
     if (shutFor.isZero()) {
-      say(nobody + ".");
+      say(shut);
       return ExitStatus.OK;
     }
-    String shut = nobody + ", but it is shut for another " + DurationText.format(shutFor) + ".";
     if (!now) {
       say(shut + " With --now it opens at once.");
       return ExitStatus.OK;
     }
     if (!yes) {
       cliEnvironment.err().println(shut);
-      cliEnvironment
-          .err()
-          .println(
-              "What it is shut for may still go on: a command that outlived its mortise, say.");
-      if (!isAgreed("Open it at once?")) {
+      cliEnvironment.err().println(EvictionPrompt.MAY_GO_ON);
+      if (!isAgreed(EvictionPrompt.OPEN)) {
         say("Nothing was done.");
         return ExitStatus.FAILED;
       }
     }
-    say(
-        client.admin().reopen(name)
-            ? "Opened lock '" + name + "'."
-            : "Lock '" + name + "' has opened by itself.");
+    say(EvictionPrompt.opened(name, client.admin().reopen(name)));
     return ExitStatus.OK;
-  }
-
-  /** What is there, what will be done to it, and what comes of that. */
-  private List<String> prompt(LockInfo lock, LockParticipant party) {
-    boolean holds = lock.holders().contains(party);
-    List<String> lines = new ArrayList<>();
-    lines.add(
-        LockFormatter.client(party)
-            + (holds ? " has held" : " has waited for")
-            + " lock '"
-            + name
-            + "'"
-            + (party.since().isZero() ? "" : " for " + DurationText.format(party.since()))
-            + (party.label().isEmpty() ? "." : " (" + OutputSanitizer.text(party.label()) + ")."));
-    if (!holds) {
-      return lines;
-    }
-    boolean dead = LockFormatter.isGone(party);
-    if (dead) {
-      lines.add("Its process is gone." + (now && !lock.shutFor().isZero() ? ORPHAN : ""));
-    } else if (now) {
-      lines.add("It may go on working until it hears of it, while another holds the lock already.");
-    } else {
-      lines.add(
-          "It is told to let go. Until it does, the lock stays shut: for "
-              + DurationText.format(party.sessionLeft())
-              + " at most if its process is gone or cut off.");
-    }
-    lines.add(
-        lock.waiters().isEmpty()
-            ? "Nobody waits for the lock."
-            : "Next is "
-                + LockFormatter.client(lock.waiters().get(0))
-                + "; "
-                + lock.waiters().size()
-                + (lock.waiters().size() == 1 ? " waits." : " wait."));
-    return lines;
   }
 
   private boolean isAgreed(String question) {

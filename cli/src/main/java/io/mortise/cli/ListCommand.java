@@ -161,7 +161,14 @@ final class ListCommand implements Callable<Integer> {
   private String nothing() {
     String what = all ? "is known" : states.isEmpty() ? "is held or waited for" : "is like that";
     String which = prefix.isEmpty() ? "" : " whose name begins with '" + prefix + "'";
-    return "no lock" + which + " " + what + store.place() + ".";
+    String hint = LockListing.hint(prefix);
+    return "no lock"
+        + which
+        + " "
+        + what
+        + store.place()
+        + "."
+        + (hint.isEmpty() ? "" : " " + hint);
   }
 
   private void say(String text) {

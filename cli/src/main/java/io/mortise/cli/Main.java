@@ -5,6 +5,7 @@ import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.cli.help.CommandGuess;
 import io.mortise.cli.help.HelpLayout;
+import io.mortise.cli.top.TopAction;
 import io.mortise.cli.view.LockSelection;
 import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
@@ -85,6 +86,7 @@ public final class Main implements Runnable {
     line.registerConverter(Duration.class, Main::duration);
     registerChoice(line, LockSelection.State.class);
     registerChoice(line, LockSelection.Order.class);
+    registerChoice(line, TopAction.class);
     registerChoice(line, CompletionCommand.Shell.class);
     HelpLayout.applyTo(line);
     return line.execute(own);
@@ -97,6 +99,7 @@ public final class Main implements Runnable {
     commands.put("ls", () -> new ListCommand(cliEnvironment));
     commands.put("show", () -> new ShowCommand(cliEnvironment));
     commands.put("waits", () -> new WaitsCommand(cliEnvironment));
+    commands.put("top", () -> new TopCommand(cliEnvironment));
     commands.put("console", () -> new ConsoleCommand(cliEnvironment));
     commands.put("events", () -> new EventsCommand(cliEnvironment));
     commands.put("evict", () -> new EvictCommand(cliEnvironment));

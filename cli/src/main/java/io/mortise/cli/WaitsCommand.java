@@ -2,18 +2,14 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockParticipant;
 import io.mortise.cli.output.Pager;
+import io.mortise.cli.output.WaitListing;
 import io.mortise.cli.view.LockSelection;
 import io.mortise.cli.view.LockSelection.Order;
 import io.mortise.console.internal.view.JsonWriter;
 import io.mortise.console.internal.view.LockFormatter;
-import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.console.internal.view.WaitGraph;
 import io.mortise.console.internal.view.WaitGraph.Link;
-import io.mortise.spi.time.DurationText;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -61,93 +57,13 @@ final class WaitsCommand implements Callable<Integer> {
     if (json) {
       cliEnvironment.out().println(JsonWriter.write(json(graph, locks, cycles)));
     } else {
-      List<String> lines = text(graph, locks, cycles);
+      List<String> lines = WaitListing.lines(graph, locks, cycles);
       Pager.print(cliEnvironment.out(), cliEnvironment.variables(), lines);
       if (lines.isEmpty() && !store.quiet) {
         cliEnvironment.err().println("mortise: nobody waits" + store.place() + ".");
       }
     }
     return cycles.isEmpty() ? ExitStatus.OK : ExitStatus.FAILED;
-  }
-
-  private static List<String> text(
-      WaitGraph graph, List<LockInfo> locks, List<List<String>> cycles) {
-    List<String> lines = new ArrayList<>();
-    Set<String> told = new HashSet<>();
-    for (List<String> cycle : cycles) {
-      lines.add("possible deadlock:");
-      told.addAll(cycle);
-      for (String session : cycle) {
-        for (Link wait : graph.waits(session)) {
-          lines.add("  " + who(wait.party()) + " waits for " + lock(wait) + since(wait));
-        }
-        for (Link hold : graph.waitedHolds(session)) {
-          lines.add("  " + who(hold.party()) + " holds " + lock(hold) + since(hold));
-        }
-      }
-      cycle.forEach(session -> addWaiters(graph, session, 2, cycle, told, lines));
-    }
-    for (String root : graph.roots()) {
-      if (told.add(root)) {
-        lines.add(who(graph.waitedHolds(root).get(0).party()));
-        addWaiters(graph, root, 1, List.of(), told, lines);
-      }
-    }
-    for (LockInfo lock : locks) {
-      if (lock.holders().isEmpty() && !lock.waiters().isEmpty()) {
-        lines.add(
-            "'"
-                + OutputSanitizer.text(lock.name())
-                + "', which nobody holds"
-                + LockFormatter.situation(lock));
-        graph.waiters(lock).forEach(wait -> addWaiter(graph, wait, 1, told, lines));
-      }
-    }
-    return lines;
-  }
-
-  /** What a session holds, and below it the waiters for it but those that were told of before. */
-  private static void addWaiters(
-      WaitGraph graph,
-      String session,
-      int depth,
-      List<String> before,
-      Set<String> told,
-      List<String> lines) {
-    for (Link hold : graph.waitedHolds(session)) {
-      List<Link> others =
-          graph.waiters(hold.lock()).stream()
-              .filter(wait -> !before.contains(wait.session()))
-              .toList();
-      if (!others.isEmpty()) {
-        lines.add("  ".repeat(depth) + "holds " + lock(hold) + since(hold));
-        others.forEach(wait -> addWaiter(graph, wait, depth + 1, told, lines));
-      }
-    }
-  }
-
-  private static void addWaiter(
-      WaitGraph graph, Link wait, int depth, Set<String> told, List<String> lines) {
-    boolean isNew = told.add(wait.session());
-    lines.add("  ".repeat(depth) + who(wait.party()) + " waits" + since(wait));
-    if (isNew) {
-      addWaiters(graph, wait.session(), depth + 1, List.of(), told, lines);
-    }
-  }
-
-  private static String who(LockParticipant party) {
-    return LockFormatter.client(party)
-        + (party.label().isEmpty() ? "" : " (" + OutputSanitizer.text(party.label()) + ")");
-  }
-
-  private static String lock(Link link) {
-    return "'" + OutputSanitizer.text(link.lock().name()) + "'";
-  }
-
-  private static String since(Link link) {
-    return link.party().since().isZero()
-        ? ""
-        : ", for " + DurationText.format(link.party().since());
   }
 
   private static Map<String, Object> json(

@@ -7,6 +7,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.spi.StoreUrl;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -32,7 +33,8 @@ class CommandsTest extends CommandHarness {
         "bogus                              | There is no command 'bogus'.",
         "lss                                | Did you mean: mortise ls",
         "unlock job                         | Did you mean: mortise evict",
-        "top                                | Did you mean: mortise ls --watch",
+        "watch                              | Did you mean: mortise ls --watch",
+        "top                                | mortise ls --sort trouble --watch",
         "show job another                   | 'another' is one word too many.",
         "ls --limit 0                       | from 1 on",
         "ls --watch --json                  | does not go with --json",
@@ -314,6 +316,41 @@ class CommandsTest extends CommandHarness {
         .isEqualTo("'jdbc:x?password=***'. Known");
     String advice = "Write ?user=…&password=…: not every driver";
     assertThat(OutputSanitizer.hide(advice)).isEqualTo(advice);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://u:s3cret@host",
+        "redis://s3cret@host",
+        "redis:u:s3cret@host",
+        "redis:/u:s3cret@host",
+        "redis://u:p/s3cret@host/1",
+        "jdbc:postgresql://h/db?user=a&sslpassword=s3cret",
+        "jdbc:mysql://h/db?keyStorePassword=s3cret",
+        "redis://h?client-secret=s3cret",
+        "redis://h?auth.token=s3cret&x=1",
+        "jdbc:mysql://h/db;PWD=s3cret"
+      })
+  void givenTextWithAUrl_whenHidden_thenAsMuchAsInTheUrlItself(String url) {
+    assertThat(StoreUrl.parse(url).toString()).doesNotContain("s3cret");
+    assertThat(OutputSanitizer.hide("Cannot reach " + url + " now.")).doesNotContain("s3cret");
+    assertThat(OutputSanitizer.hide("store='" + url + "', attempts=3")).doesNotContain("s3cret");
+  }
+
+  @Test
+  void givenTextWithoutSecrets_whenHidden_thenItStaysAsItIs() {
+    for (String text :
+        new String[] {
+          "Lease on lock 'a' was lost (token=917, lease=30 s).",
+          "mortise: console on http://127.0.0.1:7420/#token=abc (read-only)",
+          "at 12:30:15 vm:4711 held 'a@b' for 3s",
+          "redis:127.0.0.1:6379",
+          "jdbc:sqlite:/var/lib/locks.db",
+          "//***@host"
+        }) {
+      assertThat(OutputSanitizer.hide(text)).isEqualTo(text);
+    }
   }
 
   @Test

@@ -100,7 +100,7 @@ abstract class EndToEnd {
                       .matches(
                           "job +\\S+:"
                               + holderPid
-                              + " +exclusive +\\S+ +1 +"
+                              + " +mortise +exclusive +\\S+ +1 +"
                               + holder.out().strip()
                               + " +night job");
                 }

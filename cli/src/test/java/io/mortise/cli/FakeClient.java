@@ -20,6 +20,8 @@ import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockSummary;
 import io.mortise.admin.SessionPage;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
@@ -319,12 +321,25 @@ final class FakeClient implements LockClient {
 
     @Override
     public SurveyPage survey(String prefix, @Nullable String cursor, int limit) {
-      throw new UnsupportedOperationException();
+      return new SurveyPage(views.stream().map(FakeAdmin::summary).toList(), null);
+    }
+
+    private static LockSummary summary(LockInfo lock) {
+      LockParticipant first = lock.holders().isEmpty() ? null : lock.holders().get(0);
+      return new LockSummary(
+          lock.name(),
+          lock.permits(),
+          lock.holders().size(),
+          lock.waiters().size(),
+          first == null ? null : first.attempt(),
+          first == null ? "" : first.label(),
+          first == null ? Duration.ZERO : first.since(),
+          lock.shutFor());
     }
 
     @Override
     public SessionPage sessions(@Nullable String cursor, int limit) {
-      throw new UnsupportedOperationException();
+      return new SessionPage(List.of(), null);
     }
 
     @Override

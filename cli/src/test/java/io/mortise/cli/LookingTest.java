@@ -19,10 +19,10 @@ class LookingTest extends CommandHarness {
     assertThat(out())
         .isEqualTo(
             """
-            NAME        HOLDER          MODE       AGE  WAITING  TOKEN             LABEL
-            invoice/42  db1:4711        exclusive  3m   1        9007199254740993  report.sh
-            readers     db1:4711 +1     shared     5s   0        11
-            shut        (shut for 40s)  -          -    0        -
+            NAME        HOLDER          CLIENT   MODE       AGE  WAITING  TOKEN             LABEL
+            invoice/42  db1:4711        mortise  exclusive  3m   1        9007199254740993  report.sh
+            readers     db1:4711 +1     mortise  shared     5s   0        11
+            shut        (shut for 40s)  -        -          -    0        -
             """);
   }
 
@@ -33,8 +33,9 @@ class LookingTest extends CommandHarness {
     assertThat(out())
         .contains("invoice/42: held by 1, 1 waiting\n")
         .containsPattern(
-            "holder +db1:4711 +exclusive +3m +(\\S+ )?\\d\\d:\\d\\d:\\d\\d +11s left +AAAAAAAAAAAA.1 +report.sh")
-        .containsPattern("waiter 1 +db2:4711 +exclusive +12s .* BBBBBBBBBBBB.2 +\\\\x1b\\[2Jevil")
+            "holder +db1:4711 +mortise +exclusive +3m +(\\S+ )?\\d\\d:\\d\\d:\\d\\d +11s left +AAAAAAAAAAAA.1 +report.sh")
+        .containsPattern(
+            "waiter 1 +db2:4711 +mortise +exclusive +12s .* BBBBBBBBBBBB.2 +\\\\x1b\\[2Jevil")
         .containsPattern("token +9007199254740993\n$")
         .doesNotContain("\u001b");
   }
@@ -43,10 +44,29 @@ class LookingTest extends CommandHarness {
   void givenStickyLock_whenListedOrShown_thenItIsSaid() {
     client.views.add(SampleLocks.sticky("partition/7"));
     assertThat(execute("ls")).isZero();
-    assertThat(out()).containsPattern("partition/7 +db1:4711 +exclusive, sticky +2s");
+    assertThat(out()).containsPattern("partition/7 +db1:4711 +mortise +exclusive, sticky +2s");
     out.reset();
     assertThat(execute("show", "partition/7")).isZero();
-    assertThat(out()).containsPattern("holder +db1:4711 +exclusive, sticky +2s");
+    assertThat(out()).containsPattern("holder +db1:4711 +mortise +exclusive, sticky +2s");
+  }
+
+  @Test
+  void givenNameOfALatchOrABarrier_whenShown_thenItIsSaidWhereToLook() {
+    assertThat(execute("show", "latch/release/7")).isZero();
+    assertThat(out())
+        .isEqualTo(
+            """
+            latch/release/7: free
+            A latch is no lock: it is a document that only its parties read. There, DistributedLatch.remaining() tells how many are missing.
+            """);
+    out.reset();
+    assertThat(execute("show", "barrier/round")).isZero();
+    assertThat(out()).endsWith("while it is there: mortise ls barrier/round/\n");
+    out.reset();
+    assertThat(execute("ls", "latch/")).isZero();
+    assertThat(err()).contains("begins with 'latch/' is held or waited for. A latch is no lock");
+    assertThat(execute("show", "--json", "latch/x")).isZero();
+    assertThat(out()).doesNotContain("document");
   }
 
   @Test

@@ -2,9 +2,10 @@
 
 Between the terminal and the command stands a process that outlives it, as the shell of a person would. Lines of the
 standard input are orders: "type TEXT" types it (with escapes), "await TEXT" waits until the terminal has shown it,
-"kill SIGNAL" sends a signal to the command's process alone, "gone FILE" waits until the process whose id is in the file
+"kill SIGNAL" sends a signal to the command's process alone, "run COMMAND" runs a shell command, "resize ROWS COLUMNS"
+gives the terminal another size, "sane" waits until the terminal echoes and reads lines again, "gone FILE" waits until the process whose id is in the file
 is gone, "stopped FILE" until it and the command's process are stopped. Then the end of the command is awaited; its status, or 128 + signal, is ours."""
-import os, pty, select, signal, struct, sys, time
+import fcntl, os, pty, select, signal, struct, subprocess, sys, termios, time
 
 out = open(sys.argv[1], "wb", buffering=0)
 told, tell = os.pipe()
@@ -45,6 +46,12 @@ def until(what, done):
         pump(0.05)
 
 
+def is_sane():
+    return termios.tcgetattr(fd)[3] & (termios.ICANON | termios.ECHO | termios.ISIG) == (
+        termios.ICANON | termios.ECHO | termios.ISIG
+    )
+
+
 def state(process):
     try:
         with open("/proc/%d/stat" % process) as stat:
@@ -67,6 +74,12 @@ for line in sys.stdin:
         seen = seen[seen.index(data) + len(data):]
     elif order == "kill":
         os.kill(command, getattr(signal, "SIG" + text))
+    elif order == "run":
+        subprocess.run(text, shell=True, check=True, stdin=subprocess.DEVNULL)
+    elif order == "resize":
+        fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", *map(int, text.split()), 0, 0))
+    elif order == "sane":
+        until(line, is_sane)
     elif order == "gone":
         until(line, lambda: state_in(text) == "Z")
     elif order == "stopped":

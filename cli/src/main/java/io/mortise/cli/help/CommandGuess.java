@@ -13,7 +13,7 @@ public final class CommandGuess {
       Map.ofEntries(
           Map.entry("list", "ls"),
           Map.entry("ps", "ls"),
-          Map.entry("top", "ls --watch"),
+          Map.entry("htop", "top"),
           Map.entry("watch", "ls --watch"),
           Map.entry("lock", "run"),
           Map.entry("exec", "run"),

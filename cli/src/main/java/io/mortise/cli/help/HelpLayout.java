@@ -20,7 +20,7 @@ public final class HelpLayout {
 
   static {
     COMMANDS.put("Run under a lock", List.of("run"));
-    COMMANDS.put("Look", List.of("ls", "show", "waits", "console", "events"));
+    COMMANDS.put("Look", List.of("ls", "show", "waits", "top", "console", "events"));
     COMMANDS.put("Intervene", List.of("evict"));
     COMMANDS.put("What locks guarantee", List.of("doctor", "guarantees", "hazards", "torture"));
     COMMANDS.put("About this tool", List.of("help", "completion", "man"));

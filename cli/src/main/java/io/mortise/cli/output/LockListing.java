@@ -16,9 +16,9 @@ import java.util.List;
 /** Many locks in a table, and one lock with all that is known of it. */
 public final class LockListing {
   private static final List<String> LOCKS =
-      List.of("NAME", "HOLDER", "MODE", "AGE", "WAITING", "TOKEN", "LABEL");
+      List.of("NAME", "HOLDER", "CLIENT", "MODE", "AGE", "WAITING", "TOKEN", "LABEL");
   private static final List<String> PARTIES =
-      List.of("PLACE", "WHO", "MODE", "FOR", "SINCE", "SESSION", "ATTEMPT", "LABEL");
+      List.of("PLACE", "WHO", "CLIENT", "MODE", "FOR", "SINCE", "SESSION", "ATTEMPT", "LABEL");
   private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
   private static final DateTimeFormatter DAY = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss");
 
@@ -40,7 +40,7 @@ public final class LockListing {
     String name = OutputSanitizer.text(lock.name());
     String waiting = Integer.toString(lock.waiters().size());
     if (lock.holders().isEmpty()) {
-      return List.of(name, nobody(lock), "-", "-", waiting, "-", "");
+      return List.of(name, nobody(lock), "-", "-", "-", waiting, "-", "");
     }
     LockParticipant first = lock.holders().get(0);
     int more = lock.holders().size() - 1;
@@ -51,6 +51,7 @@ public final class LockListing {
     return List.of(
         name,
         who + (more == 0 ? "" : " +" + more),
+        client(first),
         mode(first),
         age(first),
         waiting,
@@ -91,6 +92,10 @@ public final class LockListing {
       TextTable.lines(rows, columns - 2).forEach(line -> lines.add("  " + line));
     }
     tokens(lock).forEach(line -> lines.add("  " + line));
+    String hint = hint(lock.name());
+    if (LockFormatter.condition(lock) == LockFormatter.Condition.FREE && !hint.isEmpty()) {
+      lines.add(hint);
+    }
     return lines;
   }
 
@@ -100,6 +105,7 @@ public final class LockListing {
     return List.of(
         place,
         LockFormatter.client(party),
+        client(party),
         mode(party),
         age(party),
         since(party, now),
@@ -110,9 +116,29 @@ public final class LockListing {
         OutputSanitizer.text(party.label()));
   }
 
+  /** What the client calls itself. */
+  private static String client(LockParticipant party) {
+    String name = party.client() == null ? "" : OutputSanitizer.text(party.client().name());
+    return name.isEmpty() ? "-" : name;
+  }
+
   /** A sticky lock may be idle: its process gives it up as soon as another wants it. */
   private static String mode(LockParticipant party) {
     return party.share() + (party.sticky() ? ", sticky" : "");
+  }
+
+  /** What there is to say of a name that is none of a lock; empty if it is one. */
+  public static String hint(String name) {
+    if (name.startsWith("latch/")) {
+      return "A latch is no lock: it is a document that only its parties read. There,"
+          + " DistributedLatch.remaining() tells how many are missing.";
+    }
+    if (name.matches("barrier/[^/]+")) {
+      return "A barrier is a lock for moments only. Each party has one while it is there: mortise ls "
+          + OutputSanitizer.text(name)
+          + "/";
+    }
+    return "";
   }
 
   private static List<String> tokens(LockInfo lock) {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Rows in columns. */
-final class TextTable {
+public final class TextTable {
   private static final int GAP = 2;
 
   /** No column is cut below this. */
@@ -18,7 +18,7 @@ final class TextTable {
    * @param rows of the same length, the first of them the headings
    * @param columns what a line may take; the widest cells are cut until it fits
    */
-  static List<String> lines(List<List<String>> rows, int columns) {
+  public static List<String> lines(List<List<String>> rows, int columns) {
     int[] widths = new int[rows.get(0).size()];
     for (List<String> row : rows) {
       for (int i = 0; i < widths.length; i++) {

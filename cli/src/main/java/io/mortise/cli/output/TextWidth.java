@@ -1,18 +1,18 @@
 package io.mortise.cli.output;
 
 /** How many columns of a terminal a text takes. */
-final class TextWidth {
+public final class TextWidth {
   private static final String ELLIPSIS = "…";
 
   private TextWidth() {}
 
   /** The columns of a text without control characters. */
-  static int of(String text) {
+  public static int of(String text) {
     return text.codePoints().map(TextWidth::of).sum();
   }
 
   /** The text, cut with an ellipsis so that it takes no more columns than that; 1 at least. */
-  static String cut(String text, int columns) {
+  public static String cut(String text, int columns) {
     if (of(text) <= columns) {
       return text;
     }

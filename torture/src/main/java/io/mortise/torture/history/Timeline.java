@@ -1,79 +1,138 @@
 package io.mortise.torture.history;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Who held which lock when, coarsely enough to be drawn. Takes the same events as a {@link
- * HistoryChecker}. For one thread.
+ * Who held which lock when, as far as the clients saw it, to be drawn. Takes the same events as a
+ * {@link HistoryChecker}. For one thread.
  */
 public final class Timeline {
-  /** How many columns a run is divided into. */
-  public static final int COLUMNS = 1_000;
-
   private final long began;
-  private final double nanosPerColumn;
+  private final long length;
 
-  /** Columns in which a process held a lock: lock, process, columns. */
-  private final Map<String, Map<Integer, boolean[]>> held = new TreeMap<>();
-
+  private final Map<String, List<HeldSpan>> held = new TreeMap<>();
   private final List<FaultBand> faults = new ArrayList<>();
   private final List<ViolationMark> violationMarks = new ArrayList<>();
-  private final Map<Integer, HistoryEvent> holding = new HashMap<>();
+  private final Map<Integer, HeldSpan> holding = new HashMap<>();
+  private final Map<Integer, Long> killed = new HashMap<>();
   private final Map<String, HistoryEvent> under = new HashMap<>();
 
-  /** A fault, from one column to another. */
-  public record FaultBand(String fault, int process, double from, double to) {}
+  /** How a hold ended, as its worker saw it. */
+  public enum HoldEnd {
+    GAVE,
+    /** It saw that its lease was not valid any more. */
+    LOST,
+    KILLED,
+    /** The run was over before. */
+    NONE
+  }
+
+  /**
+   * A hold. Times are nanoseconds since the run began.
+   *
+   * @param from when its worker had just seen its lease valid for the first time
+   * @param sure when it last saw it valid
+   * @param ended when it had given it back, saw it lost or was killed; at least {@code sure}
+   */
+  public record DrawnHold(int process, long from, long sure, long ended, HoldEnd end) {}
+
+  /** Two that both believed to hold a lock; what is common to both. */
+  public record Overlap(long from, long to, int process, int other) {}
+
+  /** A fault, and the process that it was done to; 0 for none. */
+  public record FaultBand(String fault, int process, long from, long to) {}
 
   /** A finding. */
-  public record ViolationMark(String lock, double at, String text) {}
+  public record ViolationMark(String lock, long at, String text) {}
+
+  /** A hold as its events come in. */
+  private static final class HeldSpan {
+    private final int worker;
+    private final long attempt;
+    private final long from;
+    private long sure;
+    private long ended;
+    private HoldEnd end = HoldEnd.NONE;
+
+    HeldSpan(HistoryEvent holds, long from) {
+      this.worker = holds.worker();
+      this.attempt = holds.attempt();
+      this.from = from;
+      this.sure = from;
+      this.ended = from;
+    }
+
+    int process() {
+      return worker / HistoryEvent.PROCESS;
+    }
+  }
 
   /** Of a run that lasted from one moment to another. */
   public Timeline(long began, long ended) {
     this.began = began;
-    this.nanosPerColumn = Math.max(1, (ended - began) / (double) COLUMNS);
+    this.length = Math.max(1, ended - began);
   }
 
-  private double column(long nanos) {
-    return Math.max(0, Math.min(COLUMNS - 1, (nanos - began) / nanosPerColumn));
+  /** How long the run took, in nanoseconds. */
+  public long length() {
+    return length;
+  }
+
+  private long since(long nanos) {
+    return Math.max(0, Math.min(length, nanos - began));
   }
 
   /** Takes an event in. */
-  public void take(HistoryEvent historyEvent) {
-    switch (historyEvent.kind()) {
-      case HOLDS -> holding.put(historyEvent.worker(), historyEvent);
-      case SURE, GAVE -> held(historyEvent);
-      case FAULT -> under.put(historyEvent.lock() + historyEvent.worker(), historyEvent);
+  public void take(HistoryEvent event) {
+    long at = since(event.nanos());
+    switch (event.kind()) {
+      case HOLDS -> begin(event, at);
+      case SURE -> {
+        HeldSpan span = span(event);
+        if (span != null) {
+          span.sure = Math.max(span.sure, at);
+        }
+      }
+      case GAVE -> end(event, HoldEnd.GAVE, at);
+      case LOST, GAVE_LOST -> end(event, HoldEnd.LOST, at);
+      // Its holds may be read later than this.
+      case KILLED -> killed.put(event.process(), at);
+      case FAULT -> under.put(event.lock() + event.worker(), event);
       case HEALED -> {
-        HistoryEvent fault = under.remove(historyEvent.lock() + historyEvent.worker());
+        HistoryEvent fault = under.remove(event.lock() + event.worker());
         if (fault != null) {
-          faults.add(
-              new FaultBand(
-                  historyEvent.lock(),
-                  historyEvent.process(),
-                  column(fault.nanos()),
-                  column(historyEvent.nanos())));
+          faults.add(new FaultBand(event.lock(), event.process(), since(fault.nanos()), at));
         }
       }
       default -> {}
     }
   }
 
-  private void held(HistoryEvent historyEvent) {
-    HistoryEvent from = holding.get(historyEvent.worker());
-    if (from == null
-        || from.attempt() != historyEvent.attempt()
-        || historyEvent.lock().startsWith(HistoryChecker.OWN)) {
-      return;
+  private void begin(HistoryEvent event, long at) {
+    if (!event.lock().startsWith(HistoryChecker.OWN)) {
+      HeldSpan span = new HeldSpan(event, at);
+      held.computeIfAbsent(event.lock(), lock -> new ArrayList<>()).add(span);
+      holding.put(event.worker(), span);
     }
-    boolean[] columns =
-        held.computeIfAbsent(historyEvent.lock(), lock -> new TreeMap<>())
-            .computeIfAbsent(historyEvent.process(), process -> new boolean[COLUMNS]);
-    for (int i = (int) column(from.nanos()); i <= (int) column(historyEvent.nanos()); i++) {
-      columns[i] = true;
+  }
+
+  private @Nullable HeldSpan span(HistoryEvent event) {
+    HeldSpan span = holding.get(event.worker());
+    return span == null || span.attempt != event.attempt() ? null : span;
+  }
+
+  /** What comes first is what it saw: to give a lost lease back says nothing more. */
+  private void end(HistoryEvent event, HoldEnd end, long at) {
+    HeldSpan span = span(event);
+    if (span != null && span.end == HoldEnd.NONE) {
+      span.end = end;
+      span.ended = at;
     }
   }
 
@@ -82,13 +141,47 @@ public final class Timeline {
     violationMarks.add(
         new ViolationMark(
             historyViolation.lock(),
-            column(historyViolation.nanos()),
+            since(historyViolation.nanos()),
             historyViolation.rule().promise() + ": " + historyViolation.text()));
   }
 
-  /** Of each lock and process, in which columns it held. */
-  public Map<String, Map<Integer, boolean[]>> held() {
-    return held;
+  /** The locks that were held, in the order of their names. */
+  public List<String> locks() {
+    return List.copyOf(held.keySet());
+  }
+
+  /** The holds of a lock, in the order in which they began. */
+  public List<DrawnHold> holds(String lock) {
+    return held.getOrDefault(lock, List.of()).stream()
+        .map(this::drawn)
+        .sorted(Comparator.comparingLong(DrawnHold::from))
+        .toList();
+  }
+
+  private DrawnHold drawn(HeldSpan span) {
+    long death = killed.getOrDefault(span.process(), -1L);
+    boolean isKilled = span.end == HoldEnd.NONE && death >= span.sure;
+    return new DrawnHold(
+        span.process(),
+        span.from,
+        span.sure,
+        Math.max(span.sure, isKilled ? death : span.ended),
+        isKilled ? HoldEnd.KILLED : span.end);
+  }
+
+  /** Where two believed at a time that they held a lock. */
+  public List<Overlap> overlaps(String lock) {
+    List<Overlap> overlaps = new ArrayList<>();
+    DrawnHold longest = null;
+    for (DrawnHold hold : holds(lock)) {
+      if (longest != null && hold.from < longest.sure && hold.sure > hold.from) {
+        overlaps.add(
+            new Overlap(
+                hold.from, Math.min(hold.sure, longest.sure), longest.process, hold.process));
+      }
+      longest = longest == null || hold.sure > longest.sure ? hold : longest;
+    }
+    return overlaps;
   }
 
   /** What went wrong when. */

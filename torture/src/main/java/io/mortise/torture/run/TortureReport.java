@@ -14,10 +14,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Tells how a run ended: as lines for a terminal, and as a page. */
 public final class TortureReport {
+  private static final Pattern SLOT = Pattern.compile("\\{\\{([a-z]+)}}");
+
   private record ReportRow(String what, String value, String text) {}
 
   private final TortureResult tortureResult;
@@ -187,23 +191,24 @@ public final class TortureReport {
 
   /** As a page that needs nothing else. */
   public String html() {
+    TimelinePage picture = new TimelinePage(tortureResult.timeline());
     Map<String, String> slots =
-        Map.of(
-            "store", escaped(tortureResult.store()),
-            "outcome", tortureResult.outcome().name(),
-            "verdict", escaped(sentence()),
-            "summary", escaped(summary()),
-            "picture", picture(),
-            "promises", table(promises()),
-            "controls", table(controls()),
-            "faults", table(faults()),
-            "figures", table(figures()),
-            "again", escaped(again));
-    String page = template();
-    for (Map.Entry<String, String> slot : slots.entrySet()) {
-      page = page.replace("{{" + slot.getKey() + "}}", slot.getValue());
-    }
-    return page;
+        Map.ofEntries(
+            Map.entry("store", escaped(tortureResult.store())),
+            Map.entry("outcome", tortureResult.outcome().name()),
+            Map.entry("verdict", escaped(sentence())),
+            Map.entry("summary", escaped(summary())),
+            Map.entry("promises", table(promises())),
+            Map.entry("controls", table(controls())),
+            Map.entry("faults", table(faults())),
+            Map.entry("figures", table(figures())),
+            Map.entry("again", escaped(again)),
+            Map.entry("style", TimelinePage.style()),
+            Map.entry("imports", TimelinePage.imports()),
+            Map.entry("data", picture.data()),
+            Map.entry("script", resource("report.js")));
+    return SLOT.matcher(resource("report.html"))
+        .replaceAll(slot -> Matcher.quoteReplacement(slots.getOrDefault(slot.group(1), "")));
   }
 
   private String summary() {
@@ -224,12 +229,12 @@ public final class TortureReport {
             .collect(Collectors.joining(", ")));
   }
 
-  private static String template() {
-    try (InputStream page = TortureReport.class.getResourceAsStream("report.html")) {
-      if (page == null) {
-        throw new IllegalStateException("report.html is missing.");
+  private static String resource(String name) {
+    try (InputStream file = TortureReport.class.getResourceAsStream(name)) {
+      if (file == null) {
+        throw new IllegalStateException(name + " is missing.");
       }
-      return new String(page.readAllBytes(), StandardCharsets.UTF_8);
+      return new String(file.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -249,11 +254,7 @@ public final class TortureReport {
     return text.toString();
   }
 
-  private String picture() {
-    return new TimelineChart(tortureResult.timeline()).svg();
-  }
-
-  static String escaped(String text) {
+  private static String escaped(String text) {
     return text.replace("&", "&amp;")
         .replace("<", "&lt;")
         .replace(">", "&gt;")

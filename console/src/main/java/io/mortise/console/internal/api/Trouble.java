@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.Set;
 
 /** What may be wrong with a lock, the worst first. */
-enum Trouble {
+public enum Trouble {
   CYCLE(0),
   GONE(1),
   LONG(2),
@@ -20,7 +20,7 @@ enum Trouble {
   SHUT(4);
 
   /** Of a lock without any. */
-  static final int NO_RANK = 5;
+  public static final int NO_RANK = 5;
 
   private final int rank;
 
@@ -29,7 +29,7 @@ enum Trouble {
   }
 
   /** Its place among them. */
-  int rank() {
+  public int rank() {
     return rank;
   }
 
@@ -39,11 +39,12 @@ enum Trouble {
   }
 
   /** Looks at locks with what an observer knows now. */
-  static final class Finder {
+  public static final class Finder {
     private final Observer observer;
     private final Set<String> inCycles = new HashSet<>();
 
-    Finder(Observer observer) {
+    /** With what it knows at this moment. */
+    public Finder(Observer observer) {
       this.observer = observer;
       for (WaitCycle cycle : observer.cycles()) {
         inCycles.addAll(cycle.locks());
@@ -51,7 +52,7 @@ enum Trouble {
     }
 
     /** In order. */
-    Set<Trouble> of(SeenLock lock) {
+    public Set<Trouble> of(SeenLock lock) {
       boolean shut = !lock.info().shutFor().isZero();
       boolean gone = condition(lock) == Condition.GONE;
       boolean isLong = observer.isLong(lock);
@@ -79,7 +80,7 @@ enum Trouble {
     }
 
     /** As far as a survey tells: whether the holder is there may be known of its process only. */
-    Condition condition(SeenLock lock) {
+    public Condition condition(SeenLock lock) {
       String attempt = lock.firstAttempt();
       if (!lock.full() && lock.condition() == Condition.HELD && attempt != null) {
         SeenSession session = observer.session(SeenLock.session(attempt));
@@ -91,7 +92,8 @@ enum Trouble {
     }
   }
 
-  static List<String> words(Set<Trouble> troubles) {
+  /** For people and programs. */
+  public static List<String> words(Set<Trouble> troubles) {
     return troubles.stream().map(Trouble::toString).toList();
   }
 }

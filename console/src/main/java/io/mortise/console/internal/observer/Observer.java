@@ -125,6 +125,11 @@ public final class Observer {
     return clock.instant();
   }
 
+  /** Looks by this client, with a share of the store's time, for a screen of its own. */
+  public static Observer of(LockAdmin admin, double share, Ticker ticker, InstantSource clock) {
+    return new Observer(admin, share, ticker, clock);
+  }
+
   /** Null while the store answers. */
   public Outages.@Nullable Outage outage() {
     return outages.current();
@@ -364,6 +369,7 @@ public final class Observer {
 
   private void run(ObserverTask task, long now) {
     task.lastRun = now;
+    long most = Long.MAX_VALUE;
     try {
       task.run(now);
       answered();
@@ -372,9 +378,11 @@ public final class Observer {
     } catch (RuntimeException e) {
       failed(e);
       task.restart();
+      // Waiting for a store that stands still is not its work: it is asked again when that is due.
+      most = (long) (budget.share() * WATCHED_RETRY);
     } finally {
       long after = ticker.nanos();
-      budget.charge(after, after - now);
+      budget.charge(after, Math.min(most, after - now));
     }
   }
 

@@ -119,9 +119,11 @@ public final class LockFormatter {
   /** {@code host:pid}. */
   public static String client(LockParticipant party) {
     ClientInfo client = party.client();
-    if (client == null) {
-      return "(gone)";
-    }
+    return client == null ? "(gone)" : client(client);
+  }
+
+  /** {@code host:pid}. */
+  public static String client(ClientInfo client) {
     String host = OutputSanitizer.text(client.host());
     if (client.pid() == 0) {
       return host.isEmpty() || host.equals("-") ? "(another client)" : host;

@@ -11,9 +11,18 @@ public final class OutputSanitizer {
   /** Up to the last at-sign: a password may hold one. */
   private static final Pattern USER_INFO = Pattern.compile("(//[^/@:\\s]*):\\S*@");
 
+  /** Without a colon: some take that for a password. */
+  private static final Pattern LONE_USER_INFO = Pattern.compile("//[^@:/?\\s]+@");
+
+  /** Where one slash or both were left out. */
+  private static final Pattern USER_INFO_WITHOUT_SLASHES =
+      Pattern.compile(
+          "(?<![\\w./:-])((?:jdbc:)?[a-z][a-z0-9+.-]*:(?:[^/@:\\s]+|/(?!/)[^/@:\\s]*):)(?![/\\\\*])\\S*@");
+
   /** An ellipsis stands in messages that say how to write it. */
   private static final Pattern SECRET_VALUE =
-      Pattern.compile("(?i)\\b((?:ssl)?password|passwd|pwd|secret)=(?!\\*\\*\\*|…)[^&;\\s]*");
+      Pattern.compile(
+          "(?i)((?<![\\w.-])[\\w.-]*(?:password|passwd|pwd|secret)=|[?&;][\\w.-]*token=)(?!\\*\\*\\*|…)[^&;\\s]*");
 
   private OutputSanitizer() {}
 
@@ -28,7 +37,10 @@ public final class OutputSanitizer {
 
   /** Replaces what looks like a password by stars. */
   public static String hide(String text) {
-    return SECRET_VALUE.matcher(USER_INFO.matcher(text).replaceAll("$1:***@")).replaceAll("$1=***");
+    String withoutPassword = USER_INFO.matcher(text).replaceAll("$1:***@");
+    String withoutUserInfo = LONE_USER_INFO.matcher(withoutPassword).replaceAll("//***@");
+    String withoutSlashes = USER_INFO_WITHOUT_SLASHES.matcher(withoutUserInfo).replaceAll("$1***@");
+    return SECRET_VALUE.matcher(withoutSlashes).replaceAll("$1***");
   }
 
   /**

@@ -241,6 +241,20 @@ class ObserverTest {
     assertThat(released.doubt()).isGreaterThan(Duration.ofMinutes(3));
   }
 
+  @Test
+  void givenStoreThatStoodStill_whenItGoesOn_thenItIsSeenWithinSeconds() {
+    store.hold("a", 1, 1);
+    watch(Duration.ofSeconds(3));
+    store.silent = true;
+    store.cost = Duration.ofSeconds(5);
+    watch(Duration.ofSeconds(30));
+    assertThat(observer.outage()).isNotNull();
+    store.silent = false;
+    store.cost = Duration.ofMillis(1);
+    watch(Duration.ofSeconds(12));
+    assertThat(observer.outage()).isNull();
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {1, 10, 100})
   void givenCostOfAPage_thenTheBudgetIsKept(int millis) {

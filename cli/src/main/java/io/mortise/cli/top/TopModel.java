@@ -1,0 +1,412 @@
+package io.mortise.cli.top;
+
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.cli.top.KeyPress.KeyName;
+import io.mortise.cli.view.EvictionPrompt;
+import io.mortise.console.internal.observer.SeenLock;
+import io.mortise.console.internal.view.OutputSanitizer;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** What was chosen on the screen, and what a key does to it. Asks no store. For one thread. */
+final class TopModel {
+  /** What is shown. */
+  enum Page {
+    LOCKS,
+    LOCK,
+    WAITS,
+    HELP
+  }
+
+  /** What a key asks the store for. */
+  interface Requests {
+    /** Looks at a lock; {@link TopModel#looked} takes what is seen. */
+    void look(String name, @Nullable TopAction purpose);
+
+    /** Ends a hold or a wait if it is still there. */
+    void evict(String name, LockParticipant party, boolean now);
+
+    /** Opens a lock that nobody holds. */
+    void open(String name);
+  }
+
+  /** Stands in the last line until the store has answered. */
+  private static final String ASKING = "…";
+
+  private final Set<TopAction> allowed;
+  private final Requests requests;
+
+  private Page page = Page.LOCKS;
+  private TopRow.Order order = TopRow.Order.TROUBLE;
+  private String filter = "";
+  private boolean filtering;
+  private boolean paused;
+  private boolean ended;
+  private @Nullable TopSnapshot snapshot;
+  private int cursor;
+  private @Nullable String chosenLock;
+  private int scroll;
+  private @Nullable String open;
+  private @Nullable SeenLock detail;
+  private @Nullable String chosenAttempt;
+  private @Nullable TopDialog dialog;
+  private String message = "";
+  private int pageSize = 10;
+
+  TopModel(Set<TopAction> allowed, Requests requests) {
+    this.allowed = Set.copyOf(allowed);
+    this.requests = requests;
+  }
+
+  Page page() {
+    return page;
+  }
+
+  TopRow.Order order() {
+    return order;
+  }
+
+  String filter() {
+    return filter;
+  }
+
+  boolean isFiltering() {
+    return filtering;
+  }
+
+  boolean isPaused() {
+    return paused;
+  }
+
+  boolean isEnded() {
+    return ended;
+  }
+
+  boolean mayEvict() {
+    return allowed.contains(TopAction.CLOSE);
+  }
+
+  boolean mayEvictNow() {
+    return allowed.contains(TopAction.BREAK) || allowed.contains(TopAction.OPEN);
+  }
+
+  @Nullable TopSnapshot snapshot() {
+    return snapshot;
+  }
+
+  /** The line of the chosen lock in the list. */
+  int cursor() {
+    return cursor;
+  }
+
+  /** How many lines of the waits stand above the screen. */
+  int scroll() {
+    return scroll;
+  }
+
+  /** The name of the lock that is open; null if none is. */
+  @Nullable String open() {
+    return open;
+  }
+
+  /** The open lock; null until it was looked at. */
+  @Nullable SeenLock detail() {
+    return detail;
+  }
+
+  /** The attempt of the chosen holder or waiter; null if none was chosen. */
+  @Nullable String chosenAttempt() {
+    return chosenAttempt;
+  }
+
+  @Nullable TopDialog dialog() {
+    return dialog;
+  }
+
+  String message() {
+    return message;
+  }
+
+  TopSnapshot.Query query() {
+    return new TopSnapshot.Query(filter, order, open);
+  }
+
+  /** How many lines of a list the screen shows. */
+  void pageSize(int lines) {
+    pageSize = Math.max(1, lines);
+  }
+
+  /** Takes what there is to show now. A lock that was chosen stays so wherever it stands by now. */
+  void show(TopSnapshot next) {
+    snapshot = next;
+    int at = cursor;
+    for (int i = 0; chosenLock != null && i < next.rows().size(); i++) {
+      at = next.rows().get(i).name().equals(chosenLock) ? i : at;
+    }
+    cursor = within(at);
+  }
+
+  /** Says something in the last line, until the next key. */
+  void say(String text) {
+    message = text;
+  }
+
+  /** Takes a look at the open lock; begins what it was asked for. */
+  void looked(SeenLock lock, @Nullable TopAction purpose) {
+    if (!lock.name().equals(open)) {
+      return;
+    }
+    detail = lock;
+    if (message.equals(ASKING)) {
+      message = "";
+    }
+    if (purpose != null) {
+      ask(lock.info(), purpose == TopAction.BREAK);
+    }
+  }
+
+  private void ask(LockInfo lock, boolean now) {
+    List<LockParticipant> parties = parties(lock);
+    LockParticipant party =
+        parties.stream()
+            .filter(each -> each.attempt().equals(chosenAttempt))
+            .findFirst()
+            .or(() -> lock.holders().stream().filter(only -> lock.holders().size() == 1).findAny())
+            .orElse(null);
+    String name = "'" + OutputSanitizer.text(lock.name()) + "'";
+    if (party == null && lock.holders().size() > 1) {
+      say(
+          "Lock "
+              + name
+              + " has "
+              + lock.holders().size()
+              + " holders. Choose one with ↑ and ↓ first.");
+    } else if (party == null && lock.shutFor().isZero()) {
+      say(EvictionPrompt.nobody(lock.name(), lock.shutFor()));
+    } else if (party == null && !now) {
+      say(EvictionPrompt.nobody(lock.name(), lock.shutFor()) + " With E it opens at once.");
+    } else {
+      TopAction action = party == null ? TopAction.OPEN : now ? TopAction.BREAK : TopAction.CLOSE;
+      if (allowed.contains(action)) {
+        dialog = new TopDialog(lock, party, now, "");
+      } else {
+        say(refusal(action));
+      }
+    }
+  }
+
+  private static String refusal(TopAction action) {
+    return "Not allowed here. To allow it, start mortise top --allow " + action + ".";
+  }
+
+  private static List<LockParticipant> parties(LockInfo lock) {
+    return Stream.concat(lock.holders().stream(), lock.waiters().stream()).toList();
+  }
+
+  /** Does what a key asks for. */
+  void press(KeyPress key) {
+    message = "";
+    if (key.key() == KeyName.GONE) {
+      ended = true;
+    } else if (dialog != null) {
+      answer(dialog, key);
+    } else if (filtering) {
+      type(key);
+    } else if (key.key() == KeyName.CHARACTER) {
+      command(key.character());
+    } else {
+      move(key.key());
+    }
+  }
+
+  private void answer(TopDialog asked, KeyPress key) {
+    if (key.key() == KeyName.ESCAPE) {
+      dialog = null;
+      say("Nothing was done.");
+    } else if (asked.wantsName()) {
+      typeName(asked, key);
+    } else if (key.is('y') || key.is('Y')) {
+      act(asked);
+    } else {
+      dialog = null;
+      say("Nothing was done.");
+    }
+  }
+
+  private void typeName(TopDialog asked, KeyPress key) {
+    switch (key.key()) {
+      case CHARACTER -> dialog = asked.typed(asked.typed() + Character.toString(key.character()));
+      case BACKSPACE -> dialog = asked.typed(withoutLast(asked.typed()));
+      case ENTER -> {
+        if (asked.isConfirmed()) {
+          act(asked);
+        } else {
+          dialog = null;
+          say("That is not the lock's name. Nothing was done.");
+        }
+      }
+      default -> {}
+    }
+  }
+
+  private void act(TopDialog asked) {
+    dialog = null;
+    say(ASKING);
+    LockParticipant party = asked.party();
+    if (party == null) {
+      requests.open(asked.lock().name());
+    } else {
+      requests.evict(asked.lock().name(), party, asked.now());
+    }
+  }
+
+  private void type(KeyPress key) {
+    switch (key.key()) {
+      case CHARACTER -> filter += Character.toString(key.character());
+      case BACKSPACE -> filter = withoutLast(filter);
+      case ENTER -> {
+        filtering = false;
+        if (!filter.isEmpty() && snapshot != null && snapshot.rows().isEmpty()) {
+          // No look has shown a lock like that: the store may know one of exactly this name.
+          openLock(filter, null);
+        }
+      }
+      case ESCAPE -> {
+        filtering = false;
+        filter = "";
+      }
+      default -> {}
+    }
+    chosenLock = null;
+    cursor = 0;
+  }
+
+  private static String withoutLast(String text) {
+    return text.isEmpty() ? text : text.substring(0, text.offsetByCodePoints(text.length(), -1));
+  }
+
+  private void command(int character) {
+    switch (character) {
+      case 'q' -> ended = true;
+      case 'j' -> move(KeyName.DOWN);
+      case 'k' -> move(KeyName.UP);
+      case '/' -> {
+        page = Page.LOCKS;
+        close();
+        filtering = true;
+      }
+      case 's' -> order = page == Page.LOCKS ? order.next() : order;
+      case 'p' -> paused = !paused;
+      case 'w' -> toggle(Page.WAITS);
+      case '?' -> toggle(Page.HELP);
+      case 'e' -> evict(TopAction.CLOSE);
+      case 'E' -> evict(TopAction.BREAK);
+      default -> {}
+    }
+  }
+
+  private void toggle(Page other) {
+    page = page == other ? (open == null ? Page.LOCKS : Page.LOCK) : other;
+    scroll = 0;
+  }
+
+  private void evict(TopAction form) {
+    if (form == TopAction.CLOSE ? !mayEvict() : !mayEvictNow()) {
+      say(refusal(form));
+    } else if (page == Page.LOCKS && chosen() != null) {
+      openLock(chosen(), form);
+    } else if (page == Page.LOCK && open != null) {
+      say(ASKING);
+      requests.look(open, form);
+    }
+  }
+
+  private @Nullable String chosen() {
+    return snapshot == null || cursor >= snapshot.rows().size()
+        ? null
+        : snapshot.rows().get(cursor).name();
+  }
+
+  private void openLock(@Nullable String name, @Nullable TopAction purpose) {
+    if (name == null) {
+      return;
+    }
+    page = Page.LOCK;
+    open = name;
+    detail = null;
+    chosenAttempt = null;
+    say(ASKING);
+    requests.look(name, purpose);
+  }
+
+  private void close() {
+    open = null;
+    detail = null;
+    chosenAttempt = null;
+  }
+
+  private void move(KeyName key) {
+    switch (key) {
+      case UP -> step(-1);
+      case DOWN -> step(1);
+      case PAGE_UP -> step(-pageSize);
+      case PAGE_DOWN -> step(pageSize);
+      case HOME -> step(Integer.MIN_VALUE / 2);
+      case END -> step(Integer.MAX_VALUE / 2);
+      case ENTER -> {
+        if (page == Page.LOCKS) {
+          openLock(chosen(), null);
+        }
+      }
+      case ESCAPE, BACKSPACE -> back();
+      default -> {}
+    }
+  }
+
+  private void back() {
+    switch (page) {
+      case LOCKS -> filter = "";
+      case LOCK -> {
+        page = Page.LOCKS;
+        close();
+      }
+      case WAITS, HELP -> toggle(page);
+    }
+  }
+
+  private void step(int lines) {
+    switch (page) {
+      case LOCKS -> {
+        cursor = within(cursor + lines);
+        chosenLock = chosen();
+      }
+      case LOCK -> chooseParty(lines);
+      case WAITS, HELP -> scroll = Math.max(0, Math.min(scroll + lines, 10_000));
+    }
+  }
+
+  private int within(int line) {
+    int last = snapshot == null ? 0 : snapshot.rows().size() - 1;
+    return Math.max(0, Math.min(line, last));
+  }
+
+  private void chooseParty(int lines) {
+    SeenLock lock = detail;
+    if (lock == null) {
+      return;
+    }
+    List<LockParticipant> parties = parties(lock.info());
+    int at = -1;
+    for (int i = 0; i < parties.size(); i++) {
+      at = parties.get(i).attempt().equals(chosenAttempt) ? i : at;
+    }
+    int next = at < 0 && lines < 0 ? -1 : at + lines;
+    chosenAttempt =
+        parties.isEmpty() || next < 0
+            ? null
+            : parties.get(Math.min(next, parties.size() - 1)).attempt();
+  }
+}

@@ -1,0 +1,229 @@
+package io.mortise.cli.top;
+
+import io.mortise.admin.Eviction;
+import io.mortise.admin.EvictionResult;
+import io.mortise.admin.LockAdmin;
+import io.mortise.admin.LockParticipant;
+import io.mortise.cli.view.EvictionPrompt;
+import io.mortise.console.internal.observer.ObservedEvent;
+import io.mortise.console.internal.observer.ObservedKind;
+import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.internal.observer.SeenLock;
+import io.mortise.console.internal.view.EvictionText;
+import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.spi.time.Ticker;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of {@code mortise top}. The calling thread draws and reads keys, and never waits for the
+ * store: an observer looks at it in a thread of its own, and so does another what a key asks for.
+ */
+public final class TopSession {
+  private static final long TICK_MILLIS = 250;
+  private static final long SNAPSHOT = Duration.ofSeconds(1).toNanos();
+  private static final long LOOK = Duration.ofSeconds(2).toNanos();
+
+  private final LockAdmin admin;
+  private final Observer observer;
+  private final TopModel model;
+  private final TopView view;
+  private final Queue<Runnable> answers = new ConcurrentLinkedQueue<>();
+  private final List<String> done = new ArrayList<>();
+  private final ExecutorService asking =
+      Executors.newSingleThreadExecutor(task -> daemon(task, "mortise-top-asks"));
+  private TopSnapshot.@Nullable Query shown;
+  private long shownAt;
+  private long lookedAt;
+
+  /**
+   * On a store.
+   *
+   * @param share of the store's time that looking may take
+   * @param allowed what may be done besides looking
+   */
+  public TopSession(LockAdmin admin, double share, Set<TopAction> allowed) {
+    this.admin = admin;
+    this.observer = Observer.of(admin, share, Ticker.SYSTEM, InstantSource.system());
+    this.model = new TopModel(allowed, new StoreRequests());
+    this.view =
+        new TopView(
+            OutputSanitizer.text(OutputSanitizer.hide(admin.store().display())),
+            ZoneId.systemDefault());
+  }
+
+  /**
+   * Shows the store until the user has seen enough. Blocks.
+   *
+   * @return what was done to locks, in sentences
+   * @throws IOException if the terminal cannot be used
+   */
+  public List<String> run(OutputStream out, boolean colours) throws IOException {
+    observer.start();
+    try (TerminalScreen screen = TerminalScreen.open(out, colours)) {
+      while (!model.isEnded()) {
+        for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {
+          answer.run();
+        }
+        watch();
+        screen.refresh();
+        screen.draw(view.lines(model, screen.columns(), screen.rows()));
+        KeyPress key = screen.keys().next(TICK_MILLIS);
+        if (key != null) {
+          model.press(key);
+        }
+      }
+    } finally {
+      asking.shutdownNow();
+      observer.close();
+    }
+    return List.copyOf(done);
+  }
+
+  private static Thread daemon(Runnable task, String name) {
+    Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  private void watch() {
+    observer.watched();
+    if (model.isPaused() && model.snapshot() != null) {
+      return;
+    }
+    long now = System.nanoTime();
+    TopSnapshot.Query query = model.query();
+    if (!query.equals(shown) || now - shownAt >= SNAPSHOT) {
+      model.show(TopSnapshot.of(observer, query));
+      shown = query;
+      shownAt = now;
+    }
+    String open = model.open();
+    if (open != null && now - lookedAt >= LOOK) {
+      lookedAt = now;
+      asking.execute(() -> look(open, null, false));
+    }
+  }
+
+  /** What the store is asked for by keys, one after the other. */
+  private final class StoreRequests implements TopModel.Requests {
+    @Override
+    public void look(String name, @Nullable TopAction purpose) {
+      lookedAt = System.nanoTime();
+      asking.execute(() -> TopSession.this.look(name, purpose, true));
+    }
+
+    @Override
+    public void evict(String name, LockParticipant party, boolean now) {
+      asking.execute(() -> tell(name, () -> TopSession.this.evict(name, party, now)));
+    }
+
+    @Override
+    public void open(String name) {
+      asking.execute(() -> tell(name, () -> TopSession.this.open(name)));
+    }
+  }
+
+  /**
+   * Looks at a lock.
+   *
+   * @param wanted whether somebody waits for it: what went wrong is told then
+   */
+  private void look(String name, @Nullable TopAction purpose, boolean wanted) {
+    try {
+      SeenLock lock = observer.look(name);
+      answers.add(() -> model.looked(lock, purpose));
+    } catch (RuntimeException e) {
+      if (wanted) {
+        answers.add(() -> model.say(message(e)));
+      }
+    }
+  }
+
+  private static String message(RuntimeException e) {
+    return OutputSanitizer.hide(String.valueOf(e.getMessage()));
+  }
+
+  private void tell(String name, Supplier<String> deed) {
+    String told;
+    try {
+      told = deed.get();
+    } catch (RuntimeException e) {
+      told = "What came of it is not known: " + message(e);
+    }
+    String result = told;
+    answers.add(
+        () -> {
+          done.add(result);
+          model.say(result);
+        });
+    look(name, null, false);
+  }
+
+  /** Exactly what was on the screen, or nothing. */
+  private String evict(String name, LockParticipant shown, boolean now) {
+    SeenLock lock = observer.look(name);
+    Optional<LockParticipant> holder = find(lock.info().holders(), shown);
+    Optional<LockParticipant> party = holder.or(() -> find(lock.info().waiters(), shown));
+    if (party.isEmpty()) {
+      return "This hold or wait has ended by now. Nothing was done.";
+    }
+    boolean dead = holder.isPresent() && LockFormatter.isGone(party.get());
+    if (dead && !now && !lock.info().shutFor().isZero()) {
+      return EvictionPrompt.outlived(lock.info()) + " Nothing was done. With E it opens at once.";
+    }
+    // A wait too: it may have become a hold since the look, which is not to be freed at once.
+    Eviction how = now ? Eviction.BREAK : Eviction.CLOSE;
+    ObservedEvent event = event(name, party.get(), holder.isPresent(), now);
+    observer.evicting(event);
+    EvictionResult result = admin.evict(name, party.get().attempt(), how);
+    if (result == EvictionResult.NOT_THERE) {
+      observer.notEvicted(event);
+    }
+    return EvictionText.of(
+        result, OutputSanitizer.text(name), LockFormatter.client(party.get()), now, dead);
+  }
+
+  private static Optional<LockParticipant> find(
+      List<LockParticipant> parties, LockParticipant shown) {
+    return parties.stream()
+        .filter(party -> party.attempt().equals(shown.attempt()) && party.token() == shown.token())
+        .findFirst();
+  }
+
+  private ObservedEvent event(String name, LockParticipant party, boolean holds, boolean now) {
+    ObservedKind kind =
+        !holds ? ObservedKind.GAVE_UP : now ? ObservedKind.BROKEN : ObservedKind.EVICTED;
+    return ObservedEvent.ofParty(
+        observer.now(),
+        kind,
+        name,
+        party,
+        null,
+        Duration.ZERO,
+        now && holds ? "freed at once by an operator" : "ended by an operator");
+  }
+
+  private String open(String name) {
+    SeenLock lock = observer.look(name);
+    boolean held = lock.info().holders().stream().anyMatch(party -> !LockFormatter.isGone(party));
+    if (held) {
+      return "Somebody holds lock '" + OutputSanitizer.text(name) + "' by now. Nothing was done.";
+    }
+    return EvictionPrompt.opened(name, admin.reopen(name));
+  }
+}
