@@ -40,6 +40,11 @@ record Reports(List<Entry> entries) {
         : Optional.of(entries.get(entries.size() - 1));
   }
 
+  /** From the first to the latest. */
+  long seconds() {
+    return entries.isEmpty() ? 0 : entries.get(entries.size() - 1).tick() - entries.get(0).tick();
+  }
+
   Entry of(long token) {
     return entries.stream().filter(entry -> entry.token() == token).findFirst().orElseThrow();
   }

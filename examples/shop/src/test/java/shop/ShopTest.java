@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -168,6 +169,52 @@ class ShopTest {
     assertThat(reports.entries().stream().filter(entry -> !entry.finished()).count())
         .as("those that were cut off, and perhaps the one that runs")
         .isBetween(2L, 3L);
+  }
+
+  /** As long as that takes, with two instances at any time: one that is killed is started anew. */
+  @Test
+  @Tag("extended")
+  @RerunIfPaused
+  void givenReportEachSecondForAMinute_whenOneIsKilledAndOnePaused_thenNoTickIsLostForLong()
+      throws Exception {
+    RedisServer redis =
+        RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"));
+    opened.add(redis);
+    properties.add("spring.profiles.active=redis");
+    properties.add("mortise.url=" + redis.url());
+    properties.add("shop.report.takes=400ms");
+    Instance a = start("a");
+    Instance b = start("b");
+    awaitUp(a, b);
+    awaitReports(20);
+
+    Reports.Entry killed = awaitRunning();
+    Instance survivor = killed.instance().equals("a") ? b : a;
+    (survivor == a ? b : a).kill();
+    Instance anew = start("anew");
+    awaitUp(anew);
+    awaitReports(10);
+
+    Reports.Entry paused = awaitRunning();
+    Instance sleeper = paused.instance().equals("anew") ? anew : survivor;
+    sleeper.pause();
+    try {
+      BoundedWait.pass(TTL.plusMillis(1500));
+    } finally {
+      sleeper.resume();
+    }
+    await()
+        .atMost(BoundedWait.scaled(LIMIT))
+        .until(() -> sleeper.log().contains("LeaseLostException"));
+    await()
+        .atMost(BoundedWait.scaled(LIMIT))
+        .until(() -> Reports.read(postgres.url()).seconds() >= 60);
+
+    Reports reports = Reports.read(postgres.url());
+    assertThat(reports.violations(TTL.toSeconds() + 1)).as("%s", reports).isEmpty();
+    assertThat(reports.of(killed.token()).finished()).as("that of the killed one").isFalse();
+    assertThat(reports.of(paused.token()).finished()).as("that of the paused one").isFalse();
+    assertThat(sleeper == anew ? survivor.log() : anew.log()).doesNotContain("LeaseLostException");
   }
 
   private Instance start(String name) throws IOException {

@@ -15,7 +15,6 @@ import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_FAIR;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM_FAIR;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM_LOCKED;
-import static io.mortise.bench.subject.Subjects.MORTISE_MEM_LOCKED_BOOT;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM_LOCKED_METERS;
 import static io.mortise.bench.subject.Subjects.MORTISE_MYSQL;
 import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL;
@@ -98,10 +97,6 @@ final class PerformanceTargets {
         1000);
     atMost("@Locked − withLock by hand, mem, µs", more(MORTISE_MEM_LOCKED), 3);
     atMost("@Locked with meters − withLock by hand, mem, µs", more(MORTISE_MEM_LOCKED_METERS), 6);
-    atMost(
-        "@Locked with meters and observations − withLock by hand, mem, µs",
-        more(MORTISE_MEM_LOCKED_BOOT),
-        6);
     inProcess("mem", MORTISE_MEM, MORTISE_MEM_FAIR);
     inProcess("Redis", MORTISE_REDIS, MORTISE_REDIS_FAIR);
     inProcess("SQLite", MORTISE_SQLITE, MORTISE_SQLITE);

@@ -77,12 +77,14 @@ final class ThreadWorkloads {
         benchPlan.rounds(),
         (which, counts) -> {
           LockedCall call = rounds.here(which).call(rounds.lock(workload, which));
-          long end = System.nanoTime() + millis(benchPlan.millis(), counts) * 1_000_000;
+          long most = millis(benchPlan.millis(), counts) * 1_000_000;
           long calls = 0;
           long sum = 0;
           long from = System.nanoTime();
           long cpuFrom = CPU.getCurrentThreadCpuTime();
-          while (System.nanoTime() < end) {
+          // A turn that warms up lasts until it has had that much of a processor.
+          while ((counts ? System.nanoTime() - from : CPU.getCurrentThreadCpuTime() - cpuFrom)
+              < most) {
             for (int i = 0; i < CALLS; i++) {
               sum += call.run(i);
             }

@@ -22,7 +22,7 @@ class BenchRunnerTest {
           Subjects.MORTISE_MEM_METERS,
           Subjects.MORTISE_MEM_LOCKED,
           Subjects.MORTISE_MEM_LOCKED_METERS,
-          Subjects.MORTISE_MEM_LOCKED_BOOT);
+          Subjects.MORTISE_MEM_LOCKED_OBSERVED);
 
   @TempDir Path folder;
 
@@ -47,7 +47,7 @@ class BenchRunnerTest {
     assertThat(benchResults.notes()).isEmpty();
     assertThat(benchResults.median(Workload.THREADS_8, Subjects.MORTISE_MEM, "acq/s")).isPositive();
     assertThat(performanceTargets.stream().filter(PerformanceTargets.PerformanceTarget::measured))
-        .hasSize(7);
+        .hasSize(6);
     assertThat(text.toString()).contains("threads-8", "mortise-mem-fair", "Targets");
     assertThat(folder.resolve("results.json")).content().contains("\"threads-8\"");
     assertThat(ComparisonChart.of(benchResults)).startsWith("<svg").endsWith("</svg>\n");

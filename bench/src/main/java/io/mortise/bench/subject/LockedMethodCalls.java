@@ -52,7 +52,7 @@ final class LockedMethodCalls implements Subject {
     return LockMetrics.of(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT));
   }
 
-  /** Meters, and observations that nobody traces, as Spring Boot with its actuator has them. */
+  /** Meters, and observations of which Spring Boot would make timers; tracing comes on top. */
   static List<LockListener> metersAndObservations() {
     MeterRegistry meters = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     meters.config().meterFilter(MeterFilter.denyNameStartsWith("mortise.lock."));

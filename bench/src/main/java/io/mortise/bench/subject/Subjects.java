@@ -39,7 +39,7 @@ public enum Subjects {
       storeUrls -> new LockedMethodCalls(List.of(LockedMethodCalls.meters())),
       OWN,
       CALLS),
-  MORTISE_MEM_LOCKED_BOOT(
+  MORTISE_MEM_LOCKED_OBSERVED(
       StoreKind.PROCESS,
       storeUrls -> new LockedMethodCalls(LockedMethodCalls.metersAndObservations()),
       OWN,

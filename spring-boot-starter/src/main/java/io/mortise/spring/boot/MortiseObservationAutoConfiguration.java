@@ -1,8 +1,10 @@
 package io.mortise.spring.boot;
 
 import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import io.mortise.micrometer.LockObservations;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -10,6 +12,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 
 /** Observations of locks in the application's registry; a listener as every other one. */
 @AutoConfiguration(
@@ -20,11 +24,31 @@ import org.springframework.context.annotation.Configuration;
 @ConditionalOnClass(ObservationRegistry.class)
 @ConditionalOnSingleCandidate(ObservationRegistry.class)
 @ConditionalOnMissingBean(LockObservations.class)
-@ConditionalOnProperty(name = "mortise.observations.enabled", matchIfMissing = true)
+@ConditionalOnProperty(name = MortiseObservationAutoConfiguration.ENABLED, matchIfMissing = true)
 final class MortiseObservationAutoConfiguration {
+  static final String ENABLED = "mortise.observations.enabled";
+  private static final String MAKES_METERS =
+      "io.micrometer.core.instrument.observation.MeterObservationHandler";
+
+  /**
+   * While nothing but meters would be made of observations, it has nothing to tell: these meters
+   * are denied below.
+   */
   @Bean
-  LockObservations mortiseLockObservations(ObservationRegistry registry) {
-    return LockObservations.of(registry);
+  LockObservations mortiseLockObservations(
+      ObservationRegistry registry,
+      ObjectProvider<ObservationHandler<?>> handlers,
+      Environment environment) {
+    boolean isObserved =
+        environment.getProperty(ENABLED, Boolean.class, false)
+            || handlers.stream().anyMatch(handler -> !makesMeters(handler));
+    return LockObservations.of(isObserved ? registry : ObservationRegistry.NOOP);
+  }
+
+  /** By name, as that class is not everywhere. */
+  private static boolean makesMeters(ObservationHandler<?> handler) {
+    return ClassUtils.getAllInterfacesAsSet(handler).stream()
+        .anyMatch(type -> type.getName().equals(MAKES_METERS));
   }
 
   /** Spring Boot makes timers of all observations, and these locks have meters already. */

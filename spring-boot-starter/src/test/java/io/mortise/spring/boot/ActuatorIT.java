@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
@@ -137,47 +138,62 @@ class ActuatorIT {
     }
   }
 
-  /** Keeps what ended. */
+  /** Keeps the names of what ended. */
+  private static final class Recorder implements ObservationHandler<Observation.Context> {
+    private final List<String> ended = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void onStop(Observation.Context context) {
+      ended.add(context.getName());
+    }
+
+    @Override
+    public boolean supportsContext(Observation.Context context) {
+      return String.valueOf(context.getName()).startsWith("mortise.");
+    }
+  }
+
+  /** As tracing does. */
   @Configuration(proxyBeanMethods = false)
   static class Observed {
-    private final List<Observation.Context> ended = new CopyOnWriteArrayList<>();
-
     @Bean
-    ObservationHandler<Observation.Context> recorder() {
-      return new ObservationHandler<>() {
-        @Override
-        public void onStop(Observation.Context context) {
-          ended.add(context);
-        }
-
-        @Override
-        public boolean supportsContext(Observation.Context context) {
-          return String.valueOf(context.getName()).startsWith("mortise.");
-        }
-      };
+    Recorder recorder() {
+      return new Recorder();
     }
   }
 
   @Test
-  void givenLocks_whenTheyAreObserved_thenSpringBootMakesNoMetersOfThatBesideOurs()
+  void givenHandlerOfObservations_thenLocksAreObserved_andNoMetersAreMadeOfThatBesideOurs()
       throws Exception {
-    try (BootApp app = web("mem:boot-observed").and(Observed.class).start()) {
+    Setup observed = web("mem:boot-observed").and(Observed.class);
+    try (BootApp app = observed.start()) {
       app.locks().lock("invoice/42").withLock(() -> {});
-      assertThat(app.bean(Observed.class).ended)
-          .extracting(Observation.Context::getName)
+      assertThat(app.bean(Recorder.class).ended)
           .containsExactly("mortise.lock.acquire", "mortise.lock.hold");
       assertThat(get(app, "/actuator/metrics").get("names"))
           .asString()
           .contains("mortise.acquire")
           .doesNotContain("mortise.lock");
     }
-    try (BootApp app =
-        web("mem:boot-observed")
-            .and(Observed.class)
-            .set("mortise.observations.enabled=false")
-            .start()) {
+    try (BootApp app = observed.set("mortise.observations.enabled=false").start()) {
       app.locks().lock("invoice/42").withLock(() -> {});
-      assertThat(app.bean(Observed.class).ended).isEmpty();
+      assertThat(app.bean(Recorder.class).ended).isEmpty();
+    }
+  }
+
+  @Test
+  void givenHandlersThatMakeMeters_thenLocksAreObservedOnlyIfThatIsAskedFor() throws Exception {
+    Setup meters = web("mem:boot-unobserved");
+    Recorder late = new Recorder();
+    try (BootApp app = meters.start()) {
+      app.bean(ObservationRegistry.class).observationConfig().observationHandler(late);
+      app.locks().lock("invoice/42").withLock(() -> {});
+      assertThat(late.ended).isEmpty();
+    }
+    try (BootApp app = meters.set("mortise.observations.enabled=true").start()) {
+      app.bean(ObservationRegistry.class).observationConfig().observationHandler(late);
+      app.locks().lock("invoice/42").withLock(() -> {});
+      assertThat(late.ended).hasSize(2);
     }
   }
 
