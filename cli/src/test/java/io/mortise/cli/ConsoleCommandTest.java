@@ -112,6 +112,40 @@ class ConsoleCommandTest extends CommandHarness {
   }
 
   @Test
+  void givenHistoryFile_whenStartedAgain_thenWhatWasSeenBeforeIsThere() throws Exception {
+    String url = "jdbc:sqlite:" + folder.resolve("locks.db");
+    String file = "--history=" + folder.resolve("history.db");
+    variables.put("MORTISE_STORE", url);
+    try (LockClient locks = LockClient.connect(url)) {
+      whileItRuns(
+          link -> {
+            await()
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> !get(link, "api/v1/status").contains("\"asOfAt\":null"));
+            try (Lease lease = locks.lock("settlement").acquire()) {
+              await()
+                  .atMost(Duration.ofSeconds(60))
+                  .until(() -> get(link, "api/v1/events").contains("\"kind\":\"granted\""));
+              assertThat(lease.isValid()).isTrue();
+            }
+          },
+          "--listen=0",
+          "--budget=50%",
+          file);
+    }
+    err.reset();
+    whileItRuns(
+        link ->
+            assertThat(get(link, "api/v1/events"))
+                .contains("\"kind\":\"granted\",\"lock\":\"settlement\"", "\"kind\":\"gap\""),
+        "--listen=0",
+        file);
+    assertThat(execute(new StoreConnector(), "console", "--history=" + folder.resolve("locks.db")))
+        .isEqualTo(ExitStatus.USAGE);
+    assertThat(err()).contains("is a database of something else");
+  }
+
+  @Test
   void givenQuietConsole_whenItEvicts_thenItsLogSaysSoAllTheSame() throws Exception {
     String url = "jdbc:sqlite:" + folder.resolve("locks.db");
     try (LockClient locks = LockClient.connect(url);
