@@ -69,7 +69,7 @@ class ConsoleCommandTest extends CommandHarness {
 
   @Test
   void givenLockThatIsHeld_thenTheConsoleShowsIt_andTheStoreStaysAsItIs() throws Exception {
-    String url = "jdbc:sqlite:" + folder.resolve("locks.db");
+    String url = "jdbc:sqlite:" + folder.resolve("locks.db") + "?namespace=orders";
     variables.put("MORTISE_STORE", url);
     try (LockClient locks = LockClient.connect(url);
         Lease lease = locks.lock("settlement/today").acquire()) {
@@ -79,7 +79,8 @@ class ConsoleCommandTest extends CommandHarness {
             assertThat(get(link, "api/v1/locks/settlement%2Ftoday"))
                 .contains("\"state\":\"held\"", "\"token\":\"" + lease.token() + "\"");
             assertThat(get(link, "api/v1/doctor")).contains("\"findings\":[", "\"mode\":\"sqlite");
-            assertThat(get(link, "api/v1/status")).contains("\"mode\":\"sqlite");
+            assertThat(get(link, "api/v1/status"))
+                .contains("\"mode\":\"sqlite", "\"namespace\":\"orders\"");
             assertThat(get(link, "")).contains("<!doctype html>");
             assertThat(locks.admin().listAll("", null, 10).locks()).hasSize(1);
           },
