@@ -7,6 +7,7 @@ import io.mortise.console.ConsoleAction;
 import io.mortise.console.ConsoleBuilder;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
+import io.mortise.spi.StoreUrl;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
@@ -121,6 +122,10 @@ final class ConsoleCommand implements Callable<Integer> {
       }
       if (token != null) {
         settings.token(read(token));
+      }
+      String namespace = StoreUrl.parse(store.url()).parameter("namespace");
+      if (namespace != null) {
+        settings.namespace(namespace);
       }
       if (history != null) {
         settings.history(history);

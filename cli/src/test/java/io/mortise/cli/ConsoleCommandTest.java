@@ -69,7 +69,7 @@ class ConsoleCommandTest extends CommandHarness {
 
   @Test
   void givenLockThatIsHeld_thenTheConsoleShowsIt_andTheStoreStaysAsItIs() throws Exception {
-    String url = "jdbc:sqlite:" + folder.resolve("locks.db");
+    String url = "jdbc:sqlite:" + folder.resolve("locks.db") + "?namespace=orders";
     variables.put("MORTISE_STORE", url);
     try (LockClient locks = LockClient.connect(url);
         Lease lease = locks.lock("settlement/today").acquire()) {
@@ -79,7 +79,8 @@ class ConsoleCommandTest extends CommandHarness {
             assertThat(get(link, "api/v1/locks/settlement%2Ftoday"))
                 .contains("\"state\":\"held\"", "\"token\":\"" + lease.token() + "\"");
             assertThat(get(link, "api/v1/doctor")).contains("\"findings\":[", "\"mode\":\"sqlite");
-            assertThat(get(link, "api/v1/status")).contains("\"mode\":\"sqlite");
+            assertThat(get(link, "api/v1/status"))
+                .contains("\"mode\":\"sqlite", "\"namespace\":\"orders\"");
             assertThat(get(link, "")).contains("<!doctype html>");
             assertThat(locks.admin().listAll("", null, 10).locks()).hasSize(1);
           },
@@ -109,6 +110,40 @@ class ConsoleCommandTest extends CommandHarness {
           "--token=@" + token);
       assertThat(lease.isValid()).isTrue();
     }
+  }
+
+  @Test
+  void givenHistoryFile_whenStartedAgain_thenWhatWasSeenBeforeIsThere() throws Exception {
+    String url = "jdbc:sqlite:" + folder.resolve("locks.db");
+    String file = "--history=" + folder.resolve("history.db");
+    variables.put("MORTISE_STORE", url);
+    try (LockClient locks = LockClient.connect(url)) {
+      whileItRuns(
+          link -> {
+            await()
+                .atMost(Duration.ofSeconds(60))
+                .until(() -> !get(link, "api/v1/status").contains("\"asOfAt\":null"));
+            try (Lease lease = locks.lock("settlement").acquire()) {
+              await()
+                  .atMost(Duration.ofSeconds(60))
+                  .until(() -> get(link, "api/v1/events").contains("\"kind\":\"granted\""));
+              assertThat(lease.isValid()).isTrue();
+            }
+          },
+          "--listen=0",
+          "--budget=50%",
+          file);
+    }
+    err.reset();
+    whileItRuns(
+        link ->
+            assertThat(get(link, "api/v1/events"))
+                .contains("\"kind\":\"granted\",\"lock\":\"settlement\"", "\"kind\":\"gap\""),
+        "--listen=0",
+        file);
+    assertThat(execute(new StoreConnector(), "console", "--history=" + folder.resolve("locks.db")))
+        .isEqualTo(ExitStatus.USAGE);
+    assertThat(err()).contains("is a database of something else");
   }
 
   @Test

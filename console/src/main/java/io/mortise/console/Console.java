@@ -63,9 +63,7 @@ public final class Console implements AutoCloseable {
     InstantSource clock = InstantSource.system();
     LockAdmin admin = settings.client.admin();
     Observer observer = settings.observer(admin, ticker, clock);
-    ConsoleApi api =
-        new ConsoleApi(
-            admin, observer, settings.allowedWords(), settings.diagnostics, ticker, clock);
+    ConsoleApi api = settings.api(admin, observer, ticker, clock);
     try {
       ConsoleServer server =
           ConsoleServer.start(wanted, address -> ConsoleSite.alone(address, behind, token, api));

@@ -3,6 +3,7 @@ package io.mortise.console;
 import io.mortise.LockClient;
 import io.mortise.admin.LockAdmin;
 import io.mortise.annotation.Beta;
+import io.mortise.console.internal.api.ConsoleApi;
 import io.mortise.console.internal.observer.HistoryFile;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.view.OutputSanitizer;
@@ -36,6 +37,7 @@ public final class ConsoleBuilder {
   @Nullable String token;
   @Nullable Supplier<StoreReport> diagnostics;
   @Nullable Path history;
+  @Nullable String namespace;
 
   ConsoleBuilder(LockClient client) {
     this.client = client;
@@ -104,6 +106,12 @@ public final class ConsoleBuilder {
     return this;
   }
 
+  /** The namespace of the client's store, to be shown beside it; without this call none. */
+  public ConsoleBuilder namespace(String name) {
+    this.namespace = name;
+    return this;
+  }
+
   /**
    * Keeps the history in a SQLite file as well: 100,000 events, also those of consoles that ran
    * before. The driver, {@code org.xerial:sqlite-jdbc}, has to be there. A file is of one store and
@@ -132,11 +140,13 @@ public final class ConsoleBuilder {
     }
   }
 
-  /** What it may do, as the API says it. */
-  Set<String> allowedWords() {
-    return allowed.stream()
-        .map(action -> action.name().toLowerCase(Locale.ROOT))
-        .collect(Collectors.toSet());
+  /** Answers with what an observer sees. */
+  ConsoleApi api(LockAdmin admin, Observer observer, Ticker ticker, InstantSource clock) {
+    Set<String> words =
+        allowed.stream()
+            .map(action -> action.name().toLowerCase(Locale.ROOT))
+            .collect(Collectors.toSet());
+    return new ConsoleApi(admin, namespace, observer, words, diagnostics, ticker, clock);
   }
 
   /** Looks at the settings of the store's server. Called from threads of the console; may block. */

@@ -73,9 +73,7 @@ public final class ConsoleServlet extends HttpServlet {
     InstantSource clock = InstantSource.system();
     LockAdmin admin = settings.client.admin();
     Observer looking = settings.observer(admin, ticker, clock);
-    ConsoleApi api =
-        new ConsoleApi(
-            admin, looking, settings.allowedWords(), settings.diagnostics, ticker, clock);
+    ConsoleApi api = settings.api(admin, looking, ticker, clock);
     observer = looking;
     site = new ServletSite(ConsoleSite.inApplication(api), ticker);
     looking.start();

@@ -63,7 +63,7 @@ function Top({ status, connection: { paused, failures } }) {
   const word = paused ? 'Paused' : failures ? 'No answer' : away ? 'Store away' : 'Live';
   return el.header({ class: 'top' },
     el.a({ class: 'brand', href: link('overview'), 'aria-label': 'Mortise, overview' }, h(Mark), el.span('Mortise')),
-    status && el.div({ class: 'store', title: 'The store. Its password is never sent here.' }, h(Icon, { of: 'store' }), el.span({ class: 'mono' }, foreign(status.store))),
+    status && el.div({ class: 'store', title: 'The store. Its password is never sent here.' }, h(Icon, { of: 'store' }), el.span({ class: 'mono' }, foreign(status.store), status.namespace && el.small(' · ', foreign(status.namespace)))),
     h(Jump),
     el.button({ class: classes('live', paused && 'paused', (failures > 0 || away) && 'failing'), title: 'Pause and go on (p)', 'aria-label': word + (paused ? ', go on' : ', pause'), onClick: () => pause() }, el.i(), el.span(word)),
     status && el.span({ class: 'pill still mode', title: 'Set by --allow, in Java by ConsoleBuilder.allow, in Spring Boot by mortise.console.allow.' },

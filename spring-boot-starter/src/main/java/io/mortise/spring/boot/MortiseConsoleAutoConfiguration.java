@@ -52,6 +52,10 @@ final class MortiseConsoleAutoConfiguration {
                   settings.allow().stream()
                       .map(action -> ConsoleAction.valueOf(action.name()))
                       .collect(Collectors.toSet()));
+      String namespace = properties.namespace();
+      if (namespace != null) {
+        builder.namespace(namespace);
+      }
       ConsoleServlet servlet =
           new ConsoleServlet(builder, request -> access(request, settings), Served::writeHeaders);
       ServletRegistrationBean<ConsoleServlet> registration =

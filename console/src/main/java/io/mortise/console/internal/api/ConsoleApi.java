@@ -26,6 +26,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
   private static final String BEFORE_DOTS = "\u007f";
 
   private final LockAdmin admin;
+  private final @Nullable String namespace;
   private final Observer observer;
   private final Ticker ticker;
   private final Set<String> allowed;
@@ -33,17 +34,20 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
   private final Evictor evictor;
 
   /**
+   * @param namespace of the store; null if it is not known or has none
    * @param allowed of {@code close}, {@code break} and {@code open}
    * @param examine looks at the store's settings; null if that cannot be done
    */
   public ConsoleApi(
       LockAdmin admin,
+      @Nullable String namespace,
       Observer observer,
       Set<String> allowed,
       @Nullable Supplier<StoreReport> examine,
       Ticker ticker,
       InstantSource clock) {
     this.admin = admin;
+    this.namespace = namespace;
     this.observer = observer;
     this.ticker = ticker;
     this.allowed = Set.copyOf(allowed);
@@ -147,7 +151,10 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
   }
 
   private Map<String, @Nullable Object> status(Set<String> may) {
-    return StatusReport.json(observer, admin.store(), health.mode(), may);
+    Map<String, @Nullable Object> json =
+        StatusReport.json(observer, admin.store(), health.mode(), may);
+    json.put("namespace", namespace);
+    return json;
   }
 
   private static Map<String, @Nullable Object> writeHeaders(ConsoleRequest request) {

@@ -19,6 +19,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Looks at a store for all pages together, at three speeds: a survey of all locks; a look each two
@@ -29,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One thread calls {@link #step}; everything else may be called by any.
  */
 public final class Observer {
+  private static final Logger log = LoggerFactory.getLogger(Observer.class);
   private static final long RECENT = Duration.ofMillis(1500).toNanos();
   private static final long SURVEY = Duration.ofSeconds(2).toNanos();
   private static final long SESSIONS = Duration.ofSeconds(4).toNanos();
@@ -308,6 +311,7 @@ public final class Observer {
   }
 
   private void run() {
+    warmUp();
     while (!closed) {
       long nap = step();
       if (history != null) {
@@ -319,6 +323,20 @@ public final class Observer {
     }
     if (history != null) {
       history.close(clock.instant());
+    }
+  }
+
+  /**
+   * Asks for next to nothing, which is not counted: the first request connects and loads classes.
+   * That time is not the store's, and counted as its own it would put off the first survey for half
+   * a minute.
+   */
+  private void warmUp() {
+    try {
+      admin.survey("", null, 1);
+      admin.sessions(null, 1);
+    } catch (RuntimeException e) {
+      log.debug("The first request of the console has failed. The next one tells.", e);
     }
   }
 
