@@ -58,6 +58,18 @@ class EngineModelsTest {
   }
 
   @Test
+  void givenDeathsTimeoutsAndLostAnswers_thenAGenerationPassesOrBreaksForAll() {
+    assertSafe("barrier", new BarrierModel(BarrierModel.Variant.BUILT, 2, 2));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
+  void givenARuleOfTheBarrierIsMissing_thenItIsFoundBroken(BarrierModel.Variant without) {
+    // One of them is a rule that there is not: a dead party is noticed a TTL later.
+    assertBroken("barrier, " + without, new BarrierModel(without, 2, 2));
+  }
+
+  @Test
   void givenReadersWithoutEnd_thenAWriterIsNotKeptWaiting() {
     assertSafe("readers", new WriterStarvationModel(WriterStarvationModel.Variant.BUILT, 3, 3));
     assertSafe(
@@ -99,6 +111,7 @@ class EngineModelsTest {
     assertSafe(
         "readers that join, long",
         new WriterStarvationModel(WriterStarvationModel.Variant.JOINS, 8, 6));
+    assertSafe("barrier, long", new BarrierModel(BarrierModel.Variant.BUILT, 2, 3));
     assertSafe("strict, long", new ObservedExpiryModel(ObservedExpiryModel.Variant.BUILT, 6, 6));
   }
 }
