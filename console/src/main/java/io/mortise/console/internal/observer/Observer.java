@@ -286,7 +286,7 @@ public final class Observer {
     }
   }
 
-  /** Looks no more. */
+  /** Ends {@link #run}. */
   public void close() {
     closed = true;
     Thread running = thread;
