@@ -286,7 +286,7 @@ public final class Observer {
     }
   }
 
-  /** Ends {@link #run}. */
+  /** Looks no more. */
   public void close() {
     closed = true;
     Thread running = thread;
