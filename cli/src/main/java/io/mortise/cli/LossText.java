@@ -12,7 +12,8 @@ final class LossText {
    *
    * @param token of the hold; empty if there is none
    * @param lost what ended the lease, by its release; null if it was released
-   * @param stillShut whether nobody else has had the lock, see {@link LossInspector}
+   * @param stillShut whether nobody else has had the lock, see {@link
+   *     io.mortise.cli.view.LossInspector}
    */
   static String of(
       String name,

@@ -14,6 +14,7 @@ import io.mortise.cli.child.ChildProcess;
 import io.mortise.cli.child.LeaderPause;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.child.Signals;
+import io.mortise.cli.view.LossInspector;
 import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.event.LeaseEnd;
 import io.mortise.spi.StoreUrl;

@@ -57,7 +57,7 @@ final class TopView {
   /** As many lines as the screen has, none longer than it. */
   List<ScreenLine> lines(TopModel model, int columns, int rows) {
     List<ScreenLine> head = head(model);
-    List<ScreenLine> foot = foot(model);
+    List<ScreenLine> foot = foot(model, columns);
     int room = Math.max(1, rows - head.size() - foot.size());
     model.pageSize(room - 1);
     List<ScreenLine> lines = new ArrayList<>(head);
@@ -67,8 +67,9 @@ final class TopView {
       lines.add(ScreenLine.plain(""));
     }
     lines.addAll(foot);
+    // On a screen that is too low a question is worth more than what stands above it.
     return lines.stream()
-        .limit(rows)
+        .skip(Math.max(0, lines.size() - rows))
         .map(line -> new ScreenLine(TextWidth.cut(line.text(), columns), line.style()))
         .toList();
   }
@@ -125,22 +126,36 @@ final class TopView {
     return TIME.format(at.atZone(zone));
   }
 
-  private List<ScreenLine> foot(TopModel model) {
+  private static List<ScreenLine> foot(TopModel model, int columns) {
     List<ScreenLine> lines = new ArrayList<>();
     TopDialog dialog = model.dialog();
     if (dialog != null) {
-      dialog.lines().forEach(line -> lines.add(new ScreenLine(line, Style.STRONG)));
+      dialog.lines().forEach(line -> addWrapped(line, columns, lines));
       return lines;
     }
     if (model.isFiltering()) {
       lines.add(new ScreenLine("/" + OutputSanitizer.text(model.filter()) + "_", Style.STRONG));
       return lines;
     }
-    lines.add(
-        model.message().isEmpty()
-            ? new ScreenLine(keys(model), Style.DIM)
-            : new ScreenLine(OutputSanitizer.text(model.message()), Style.STRONG));
+    if (model.message().isEmpty()) {
+      lines.add(new ScreenLine(keys(model), Style.DIM));
+    } else {
+      addWrapped(OutputSanitizer.text(model.message()), columns, lines);
+    }
     return lines;
+  }
+
+  /** What must not be cut, in as many lines as it takes. */
+  private static void addWrapped(String text, int columns, List<ScreenLine> lines) {
+    StringBuilder line = new StringBuilder();
+    for (String word : text.split(" ", -1)) {
+      if (!line.isEmpty() && TextWidth.of(line + " " + word) > columns) {
+        lines.add(new ScreenLine(line.toString(), Style.STRONG));
+        line.setLength(0);
+      }
+      line.append(line.isEmpty() ? "" : " ").append(word);
+    }
+    lines.add(new ScreenLine(line.toString(), Style.STRONG));
   }
 
   private static String keys(TopModel model) {

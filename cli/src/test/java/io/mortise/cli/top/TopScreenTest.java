@@ -169,6 +169,20 @@ class TopScreenTest {
   }
 
   @Test
+  void givenSmallTerminal_whenAsked_thenTheWholeQuestionIsThere() {
+    threeLocks();
+    screen();
+    press("e");
+    columns = 40;
+    model.show(TopSnapshot.of(observer, model.query()));
+    List<ScreenLine> lines = view.lines(model, columns, 8);
+    assertThat(lines).hasSize(8);
+    assertThat(lines.stream().map(ScreenLine::text).collect(Collectors.joining(" ")))
+        .contains("the lock stays shut: for 11s at most if its process is gone or cut off.")
+        .endsWith("Evict it? [y/N]");
+  }
+
+  @Test
   void givenFilter_whenTyped_thenOnlyThoseAreShown_andAnUnknownNameIsAskedFor() {
     threeLocks();
     screen();

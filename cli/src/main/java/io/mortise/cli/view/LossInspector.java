@@ -1,4 +1,4 @@
-package io.mortise.cli;
+package io.mortise.cli.view;
 
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Finds out whether another can have had a lock that was lost by an eviction: by CLOSE the store
  * keeps it shut until the lease is closed, by BREAK it does not. Thread-safe.
  */
-final class LossInspector {
+public final class LossInspector {
   private final LockClient client;
   private final String name;
   private final String token;
@@ -21,14 +21,14 @@ final class LossInspector {
    *
    * @param token empty if the hold has none, and cannot be told from others
    */
-  LossInspector(LockClient client, String name, String token) {
+  public LossInspector(LockClient client, String name, String token) {
     this.client = client;
     this.name = name;
     this.token = token;
   }
 
   /** The hold's lease is lost. */
-  void lost(LeaseLostException loss) {
+  public void lost(LeaseLostException loss) {
     end = loss.end();
   }
 
@@ -37,7 +37,7 @@ final class LossInspector {
    * hold, and a hold that has ended does not come back. To be asked before the lease is closed.
    * Blocks for one round trip after an eviction; false if the store does not answer.
    */
-  boolean isStillShut() {
+  public boolean isStillShut() {
     if (end != LeaseEnd.EVICTED || token.isEmpty()) {
       return false;
     }
