@@ -26,7 +26,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 
 /** The console in an application, behind the application's security or without any. */
 @EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
@@ -119,6 +123,35 @@ class ConsoleIT {
       assertThat(get(app, "/mortise/").statusCode()).isEqualTo(404);
       assertThat(app.context().containsBean("mortiseConsole")).isFalse();
     }
+  }
+
+  @Test
+  void givenArtifactIsMissing_whenEnabled_thenTheStartSaysSo() {
+    WebApplicationContextRunner application =
+        new WebApplicationContextRunner()
+            .withConfiguration(
+                AutoConfigurations.of(
+                    MortiseAutoConfiguration.class, MortiseConsoleAutoConfiguration.class))
+            .withPropertyValues("mortise.url=mem:boot-console-missing");
+    ClassLoader without = new FilteredClassLoader("io.mortise.console");
+    application
+        .withClassLoader(without)
+        .run(context -> assertThat(context.getStartupFailure()).isNull());
+    application
+        .withPropertyValues("mortise.console.enabled=true")
+        .run(context -> assertThat(context.containsBean("mortiseConsole")).isTrue());
+    application
+        .withPropertyValues("mortise.console.enabled=true")
+        .withClassLoader(without)
+        .run(
+            context ->
+                assertThat(context.getStartupFailure())
+                    .rootCause()
+                    .hasMessageContaining("mortise.console.enabled")
+                    .extracting(
+                        each -> ((InvalidConfigurationPropertyValueException) each).getReason())
+                    .asString()
+                    .contains("mortise-console is not on the class path"));
   }
 
   @Test
