@@ -195,8 +195,14 @@ public final class ConnectionExecutor implements AutoCloseable {
     if (!blockedRows.isEmpty() && (closed || blockedRows.nanosLeft() <= 0)) {
       blockedRows.moveTo(batch);
     }
+    int most = batch.isEmpty() ? database.deferredBatch() : database.batch();
     StoreTask next;
-    while ((next = queue.peek()) != null && batch.size() < most(next)) {
+    while ((next = queue.peek()) != null) {
+      // A task that is waited for travels with few others.
+      most = next.isDeferrable ? most : database.batch();
+      if (batch.size() >= most) {
+        break;
+      }
       queue.remove();
       if (blockedRows.blocks(next)) {
         blockedRows.add(next);
@@ -205,11 +211,6 @@ public final class ConnectionExecutor implements AutoCloseable {
       }
     }
     return !batch.isEmpty();
-  }
-
-  /** How many tasks may travel together, with that one as the last. */
-  private int most(StoreTask last) {
-    return last.isDeferrable ? database.deferredBatch() : database.batch();
   }
 
   /** Does the batch, on a server. */

@@ -79,9 +79,7 @@ public interface Database extends AutoCloseable {
   /** How many requests may share a transaction. */
   int batch();
 
-  /**
-   * How many may share it where nobody waits for the last of them: those of a client that closes.
-   */
+  /** How many may share it where nobody waits for any of them, as when a client closes. */
   default int deferredBatch() {
     return batch();
   }

@@ -210,12 +210,17 @@ class ConnectionExecutorTest {
 
   @Test
   void givenManyTasksThatNobodyWaitsFor_thenMoreOfThemTravelTogether() throws Exception {
-    assertThat(sizesOf(false)).containsExactly(4, 4, 4);
-    // Eight of the first ten; then two, one that is waited for, and one more.
-    assertThat(sizesOf(true)).containsExactly(8, 4);
+    assertThat(sizesOf("abcdefghijkl")).containsExactly(4, 4, 4);
+    assertThat(sizesOf("k")).containsExactly(8, 4);
+    assertThat(sizesOf("a")).containsExactly(4, 8);
   }
 
-  private static List<Integer> sizesOf(boolean later) throws Exception {
+  /**
+   * How many of twelve tasks travel together: four if one of them is waited for, else eight.
+   *
+   * @param waitedFor those
+   */
+  private static List<Integer> sizesOf(String waitedFor) throws Exception {
     List<String> served = Collections.synchronizedList(new ArrayList<>());
     Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:sizes");
     ServingRepository repository = new ServingRepository(connection);
@@ -245,7 +250,7 @@ class ConnectionExecutorTest {
       CountDownLatch free = keepBusy(connectionExecutor);
       for (char name = 'a'; name <= 'l'; name++) {
         BatchableTask task = new BatchableTask("take " + name, served);
-        if (later && name != 'k') {
+        if (waitedFor.indexOf(name) < 0) {
           connectionExecutor.submitLater(task);
         } else {
           connectionExecutor.submit(task);
