@@ -30,6 +30,7 @@ final class TerminalScreen implements AutoCloseable {
   private final Terminal terminal;
   private final OutputStream out;
   private final boolean colours;
+  private final Runnable afterwards;
   private final Attributes before;
   private final KeyDecoder keys;
   private final Thread atEnd;
@@ -42,10 +43,12 @@ final class TerminalScreen implements AutoCloseable {
   private int columns = COLUMNS;
   private int rows = ROWS;
 
-  private TerminalScreen(Terminal terminal, OutputStream out, boolean colours) {
+  private TerminalScreen(
+      Terminal terminal, OutputStream out, boolean colours, Runnable afterwards) {
     this.terminal = terminal;
     this.out = out;
     this.colours = colours;
+    this.afterwards = afterwards;
     NonBlockingReader reader = terminal.reader();
     this.keys = new KeyDecoder(millis -> reader.read(millis));
     this.before = terminal.enterRawMode();
@@ -59,9 +62,11 @@ final class TerminalScreen implements AutoCloseable {
    * Takes the terminal of this process.
    *
    * @param out of the terminal; bytes pass as they are
+   * @param afterwards runs once, when the terminal is as before
    * @throws IOException if there is none
    */
-  static TerminalScreen open(OutputStream out, boolean colours) throws IOException {
+  static TerminalScreen open(OutputStream out, boolean colours, Runnable afterwards)
+      throws IOException {
     Terminal terminal =
         TerminalBuilder.builder()
             .system(true)
@@ -72,7 +77,7 @@ final class TerminalScreen implements AutoCloseable {
             // Terminals need not be asked what they can do.
             .graphemeCluster(false)
             .build();
-    return new TerminalScreen(terminal, out, colours);
+    return new TerminalScreen(terminal, out, colours, afterwards);
   }
 
   int columns() {
@@ -145,6 +150,8 @@ final class TerminalScreen implements AutoCloseable {
       terminal.setAttributes(before);
     } catch (IOException | RuntimeException e) {
       // The terminal is gone, or JLine was first to set it back at the end of the JVM.
+    } finally {
+      afterwards.run();
     }
   }
 
