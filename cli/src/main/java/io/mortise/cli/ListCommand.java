@@ -181,7 +181,9 @@ final class ListCommand implements Callable<Integer> {
   private void watch(LockClient client, LockSelection selection, Duration interval)
       throws InterruptedException {
     PrintStream out = cliEnvironment.out();
-    boolean isTerminal = Terminal.STDOUT.isPresent();
+    boolean hasScreen =
+        Terminal.STDOUT.isPresent()
+            && !cliEnvironment.variables().getOrDefault("TERM", "").equals("dumb");
     while (true) {
       Terminal.Size size = Terminal.STDOUT.size();
       List<String> lines = new ArrayList<>();
@@ -206,7 +208,7 @@ final class ListCommand implements Callable<Integer> {
         lines.subList(size.rows() - 2, lines.size()).clear();
         lines.add("… and " + hidden + " more");
       }
-      if (isTerminal) {
+      if (hasScreen) {
         out.write(CLEAR, 0, CLEAR.length);
       }
       lines.forEach(out::println);

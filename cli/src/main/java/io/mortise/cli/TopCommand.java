@@ -64,19 +64,23 @@ final class TopCommand implements Callable<Integer> {
               + " a program.");
     }
     boolean colours = cliEnvironment.variables().getOrDefault("NO_COLOR", "").isEmpty();
-    List<String> done;
     try (LockClient client = store.watch()) {
+      TopSession session = new TopSession(client.admin(), SHARE, allowed);
       HeldBack log = new HeldBack();
       try {
-        done = new TopSession(client.admin(), SHARE, allowed).run(cliEnvironment.out(), colours);
+        session.run(cliEnvironment.out(), colours, done -> tell(log, done));
       } finally {
         log.release();
       }
     }
+    return ExitStatus.OK;
+  }
+
+  private void tell(HeldBack log, List<String> done) {
+    log.release();
     if (!store.quiet) {
       done.forEach(text -> cliEnvironment.err().println("mortise: " + text));
     }
-    return ExitStatus.OK;
   }
 
   /** The log would be written over the screen: it is kept back until that is gone. */
@@ -98,10 +102,11 @@ final class TopCommand implements Callable<Integer> {
           });
     }
 
-    void release() {
+    synchronized void release() {
       System.setErr(before);
       before.print(kept.toString(Charset.defaultCharset()));
       before.flush();
+      kept.reset();
     }
   }
 }

@@ -108,7 +108,23 @@ class TerminalTest {
             "await \\x1b[H\\x1b[Jmortise ls, each 500ms",
             "type \\x03");
     assertThat(result.status()).isEqualTo(130);
-    assertThat(result.out()).contains("held  db1:4711  exclusive");
+    assertThat(result.out()).contains("held  db1:4711  mortise  exclusive");
+  }
+
+  @Test
+  void givenDumbTerminal_whenWatching_thenTheTablesFollowEachOther() throws Exception {
+    TerminalRun result =
+        TerminalRun.of(
+            folder,
+            FakeCliMain.class,
+            Map.of("TERM", "dumb"),
+            "ls --watch=500ms",
+            null,
+            "await 2 locks",
+            "await 2 locks",
+            "type \\x03");
+    assertThat(result.status()).isEqualTo(130);
+    assertThat(result.out()).doesNotContain("\u001b");
   }
 
   private TerminalRun atTerminal(String words, String script, String... orders) throws Exception {

@@ -63,6 +63,24 @@ class TopTerminalTest {
   }
 
   @Test
+  void givenEviction_whenControlCEnds_thenWhatWasDoneIsToldAllTheSame() throws Exception {
+    TerminalRun run =
+        top(
+            Map.of(),
+            "top --allow close",
+            "await db1:4711",
+            "type e",
+            "await Evict it? [y/N]",
+            "type y",
+            "await Told db1:4711",
+            "type \\x03",
+            LEFT,
+            "await mortise: Told db1:4711 to let go of lock 'held'.",
+            "sane");
+    assertThat(run.status()).isEqualTo(130);
+  }
+
+  @Test
   void givenScreen_whenTerminalGetsAnotherSize_thenItIsDrawnAnew() throws Exception {
     TerminalRun run =
         top(

@@ -11,6 +11,10 @@ final class KeyDecoder {
   static final int NOTHING = -2;
 
   private static final int END_OF_INPUT = -1;
+
+  /** Ctrl-C, before the terminal makes a signal of it. */
+  private static final char INTERRUPT = 3;
+
   private static final char ESCAPE = 27;
   private static final char DELETE = 127;
 
@@ -50,7 +54,7 @@ final class KeyDecoder {
     int c = input.read(millis);
     return switch (c) {
       case NOTHING -> null;
-      case END_OF_INPUT -> KeyPress.of(KeyName.GONE);
+      case END_OF_INPUT, INTERRUPT -> KeyPress.of(KeyName.GONE);
       case '\r', '\n' -> KeyPress.of(KeyName.ENTER);
       case '\b', DELETE -> KeyPress.of(KeyName.BACKSPACE);
       case ESCAPE -> sequence();

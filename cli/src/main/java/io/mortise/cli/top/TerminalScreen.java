@@ -1,8 +1,11 @@
 package io.mortise.cli.top;
 
+import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jline.terminal.Attributes;
 import org.jline.terminal.Attributes.ControlChar;
@@ -30,7 +33,9 @@ final class TerminalScreen implements AutoCloseable {
   private final Terminal terminal;
   private final OutputStream out;
   private final boolean colours;
+  private final Runnable afterwards;
   private final Attributes before;
+  private final String settings;
   private final KeyDecoder keys;
   private final Thread atEnd;
   private final Object resized;
@@ -42,12 +47,15 @@ final class TerminalScreen implements AutoCloseable {
   private int columns = COLUMNS;
   private int rows = ROWS;
 
-  private TerminalScreen(Terminal terminal, OutputStream out, boolean colours) {
+  private TerminalScreen(Terminal terminal, OutputStream out, boolean colours, Runnable afterwards)
+      throws IOException {
     this.terminal = terminal;
     this.out = out;
     this.colours = colours;
+    this.afterwards = afterwards;
     NonBlockingReader reader = terminal.reader();
     this.keys = new KeyDecoder(millis -> reader.read(millis));
+    this.settings = stty("-g");
     this.before = terminal.enterRawMode();
     this.atEnd = new Thread(this::leave, "mortise-top-end");
     Runtime.getRuntime().addShutdownHook(atEnd);
@@ -59,9 +67,11 @@ final class TerminalScreen implements AutoCloseable {
    * Takes the terminal of this process.
    *
    * @param out of the terminal; bytes pass as they are
+   * @param afterwards runs once, when the terminal is as before
    * @throws IOException if there is none
    */
-  static TerminalScreen open(OutputStream out, boolean colours) throws IOException {
+  static TerminalScreen open(OutputStream out, boolean colours, Runnable afterwards)
+      throws IOException {
     Terminal terminal =
         TerminalBuilder.builder()
             .system(true)
@@ -72,7 +82,7 @@ final class TerminalScreen implements AutoCloseable {
             // Terminals need not be asked what they can do.
             .graphemeCluster(false)
             .build();
-    return new TerminalScreen(terminal, out, colours);
+    return new TerminalScreen(terminal, out, colours, afterwards);
   }
 
   int columns() {
@@ -135,6 +145,18 @@ final class TerminalScreen implements AutoCloseable {
     out.flush();
   }
 
+  /** Has the system's program change settings of the terminal, or tell them. */
+  private static String stty(String settings) throws IOException {
+    Process stty =
+        new ProcessBuilder("stty", settings)
+            .redirectInput(new File("/dev/tty"))
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try (InputStream told = stty.getInputStream()) {
+      return new String(told.readAllBytes(), StandardCharsets.US_ASCII).strip();
+    }
+  }
+
   private synchronized void leave() {
     if (closed) {
       return;
@@ -145,6 +167,14 @@ final class TerminalScreen implements AutoCloseable {
       terminal.setAttributes(before);
     } catch (IOException | RuntimeException e) {
       // The terminal is gone, or JLine was first to set it back at the end of the JVM.
+    }
+    try {
+      // At the end of the JVM JLine closes the terminal at the same time: this has the last word.
+      stty(settings);
+    } catch (IOException e) {
+      // Without the program, or the terminal, there is nothing more to do.
+    } finally {
+      afterwards.run();
     }
   }
 

@@ -18,14 +18,15 @@ import java.io.OutputStream;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.time.ZoneId;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +44,7 @@ public final class TopSession {
   private final TopModel model;
   private final TopView view;
   private final Queue<Runnable> answers = new ConcurrentLinkedQueue<>();
-  private final List<String> done = new ArrayList<>();
+  private final List<String> done = new CopyOnWriteArrayList<>();
   private final ExecutorService asking =
       Executors.newSingleThreadExecutor(task -> daemon(task, "mortise-top-asks"));
   private TopSnapshot.@Nullable Query shown;
@@ -69,12 +70,14 @@ public final class TopSession {
   /**
    * Shows the store until the user has seen enough. Blocks.
    *
-   * @return what was done to locks, in sentences
+   * @param told is given what was done to locks, in sentences, when the screen is gone: once,
+   *     however the process ends but by SIGKILL
    * @throws IOException if the terminal cannot be used
    */
-  public List<String> run(OutputStream out, boolean colours) throws IOException {
+  public void run(OutputStream out, boolean colours, Consumer<List<String>> told)
+      throws IOException {
     observer.start();
-    try (TerminalScreen screen = TerminalScreen.open(out, colours)) {
+    try (TerminalScreen screen = TerminalScreen.open(out, colours, () -> told.accept(done))) {
       while (!model.isEnded()) {
         for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {
           answer.run();
@@ -91,7 +94,6 @@ public final class TopSession {
       asking.shutdownNow();
       observer.close();
     }
-    return List.copyOf(done);
   }
 
   private static Thread daemon(Runnable task, String name) {
@@ -168,9 +170,9 @@ public final class TopSession {
     String result = told;
     answers.add(
         () -> {
-          done.add(result);
           model.say(result);
         });
+    done.add(result);
     look(name, null, false);
   }
 
@@ -224,6 +226,12 @@ public final class TopSession {
     if (held) {
       return "Somebody holds lock '" + OutputSanitizer.text(name) + "' by now. Nothing was done.";
     }
-    return EvictionPrompt.opened(name, admin.reopen(name));
+    boolean opened = admin.reopen(name);
+    if (opened) {
+      observer.evicting(
+          ObservedEvent.ofLock(
+              observer.now(), ObservedKind.OPENED, name, Duration.ZERO, "opened by an operator"));
+    }
+    return EvictionPrompt.opened(name, opened);
   }
 }

@@ -257,7 +257,7 @@ final class TopView {
       boolean isParty = party >= 0 && party < parties.size();
       boolean selected = isParty && parties.get(party).attempt().equals(model.chosenAttempt());
       chosenLine = selected ? i : chosenLine;
-      Style style = i < 2 ? Style.STRONG : Style.PLAIN;
+      Style style = i == 0 || (i == 1 && !parties.isEmpty()) ? Style.STRONG : Style.PLAIN;
       lines.add(
           new ScreenLine(
               selected ? padded(texts.get(i), columns) : texts.get(i),

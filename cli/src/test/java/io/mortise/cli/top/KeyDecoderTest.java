@@ -60,6 +60,7 @@ class KeyDecoderTest {
 
   @Test
   void givenTerminalThatIsGone_whenRead_thenThatIsTold() throws IOException {
+    assertThat(sending("\u0003").next(1)).isEqualTo(KeyPress.of(KeyName.GONE));
     assertThat(new KeyDecoder(millis -> -1).next(1)).isEqualTo(KeyPress.of(KeyName.GONE));
   }
 }

@@ -183,6 +183,18 @@ class TopScreenTest {
   }
 
   @Test
+  void givenTinyTerminal_whenShown_thenThereAreNoMoreLines() {
+    threeLocks();
+    for (String keys : List.of("", "w", "w?", "?e", "n")) {
+      press(keys);
+      for (int size = 1; size < 8; size++) {
+        model.show(TopSnapshot.of(observer, model.query()));
+        assertThat(view.lines(model, size, size)).as(keys).hasSizeLessThanOrEqualTo(size);
+      }
+    }
+  }
+
+  @Test
   void givenFilter_whenTyped_thenOnlyThoseAreShown_andAnUnknownNameIsAskedFor() {
     threeLocks();
     screen();
