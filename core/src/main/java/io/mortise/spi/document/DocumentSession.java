@@ -79,7 +79,11 @@ final class DocumentSession implements StoreSession {
 
   private void send(Request request, Consumer<Reply> sink, CompletableFuture<Boolean> answered) {
     CompletionStages.start(
-            () -> store.step(request.name(), (table, now) -> table.apply(request, now)))
+            () ->
+                store.step(
+                    request.name(),
+                    request instanceof Request.Abandon,
+                    (table, now) -> table.apply(request, now)))
         .handle((reply, failure) -> failure == null ? reply : failed(request, failure))
         .thenAccept(
             reply -> {
@@ -125,7 +129,8 @@ final class DocumentSession implements StoreSession {
         id(),
         found -> {
           long now = store.micros();
-          if (found == null && previous != 0) {
+          boolean overdue = found != null && found.isOverdue(now);
+          if (overdue || (found == null && previous != 0)) {
             return SessionDocuments.unchanged(Refusals.SESSION_EXPIRED);
           }
           SessionDocument session =

@@ -161,7 +161,7 @@ final class ObservedExpiryModel implements Model<PackedState> {
   /** Whether the rule lets a judge end a session whose beat it has seen for so long. */
   private boolean mayEnd(int beat, int stood) {
     long[] now = {0};
-    HeartbeatMonitor watch = new HeartbeatMonitor(() -> now[0]);
+    HeartbeatMonitor<SessionId> watch = new HeartbeatMonitor<>(() -> now[0]);
     watch.left(OWNER, beat, TICK.multipliedBy(ttl));
     now[0] = TICK.toNanos() * stood;
     return watch.left(OWNER, beat, TICK.multipliedBy(ttl)).isZero();
