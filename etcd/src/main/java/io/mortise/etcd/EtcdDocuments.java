@@ -115,18 +115,12 @@ final class EtcdDocuments implements VersionedDocuments {
         .call(
             "/v3/kv/range",
             "{\"key\":%s,\"range_end\":%s,\"keys_only\":true,\"limit\":\"%d\"}"
-                .formatted(base64(from), base64(next(prefix + keyPrefix)), limit))
+                .formatted(base64(from), JsonText.base64After(prefix + keyPrefix), limit))
         .thenApply(
             answer ->
                 answer.objects("kvs").stream()
                     .map(found -> JsonText.plain(found.text("key")).substring(prefix.length()))
                     .toList());
-  }
-
-  /** What comes after all that begins with this text, whose last character is no surrogate. */
-  private static String next(String text) {
-    int last = text.length() - 1;
-    return text.substring(0, last) + (char) (text.charAt(last) + 1);
   }
 
   @Override

@@ -11,7 +11,19 @@ final class JsonText {
 
   /** Bytes, as etcd wants them. */
   static String base64(String text) {
-    return '"' + Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8)) + '"';
+    return base64(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String base64(byte[] bytes) {
+    return '"' + Base64.getEncoder().encodeToString(bytes) + '"';
+  }
+
+  /** What comes right after all that begins with this text, which is not empty. */
+  static String base64After(String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    // In UTF-8 no byte is the greatest.
+    bytes[bytes.length - 1]++;
+    return base64(bytes);
   }
 
   /** The reverse, without the quotes. */

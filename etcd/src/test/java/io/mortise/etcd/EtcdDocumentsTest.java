@@ -1,17 +1,22 @@
 package io.mortise.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Documents in a real etcd, and what of them is written late. */
 class EtcdDocumentsTest {
@@ -21,7 +26,11 @@ class EtcdDocumentsTest {
   private final EtcdDocuments documents = open();
 
   private EtcdDocuments open() {
-    EtcdTarget target = EtcdTarget.parse(StoreUrl.parse(url));
+    return open(url);
+  }
+
+  private EtcdDocuments open(String where) {
+    EtcdTarget target = EtcdTarget.parse(StoreUrl.parse(where));
     EtcdDocuments made =
         new EtcdDocuments(new EtcdGateway(target, "test"), target.prefix(), () -> 0);
     opened.add(made);
@@ -74,6 +83,33 @@ class EtcdDocumentsTest {
     assertThat(write("lock/a", before, "late")).isFalse();
     assertThat(read("lock/a").text()).isNull();
     assertThat(write("lock/a", read("lock/a"), "anew")).isTrue();
+  }
+
+  /** A request on its way is given up by its sender, and arrives all the same. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void givenWriteThatArrivesLate_thenItIsMadeOnlyIfNobodyWroteMeanwhile(boolean meanwhile) {
+    assertThat(write("lock/a", read("lock/a"), "first")).isTrue();
+    VersionedText found = read("lock/a");
+    try (FaultInjectionProxy way = FaultInjectionProxy.to(EtcdServers.shared().port())) {
+      EtcdDocuments far =
+          open(
+              url.replace(":" + EtcdServers.shared().port(), ":" + way.port())
+                  .replace("timeout=10s", "timeout=1s"));
+      BoundedWait.join(far.read("lock/a"));
+      way.weather(NetworkCondition.REQUESTS_HELD);
+      assertThatThrownBy(() -> BoundedWait.join(far.compareAndSet("lock/a", found, "late")))
+          .hasMessageContaining("did not answer within 1s");
+      if (meanwhile) {
+        assertThat(write("lock/a", found, "end")).isTrue();
+      }
+      way.weather(NetworkCondition.FAIR);
+      await()
+          .during(Duration.ofSeconds(1))
+          .atMost(Duration.ofSeconds(20))
+          .untilAsserted(
+              () -> assertThat(read("lock/a").text()).isEqualTo(meanwhile ? "end" : "late"));
+    }
   }
 
   @Test

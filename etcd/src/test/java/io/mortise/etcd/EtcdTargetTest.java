@@ -51,17 +51,19 @@ class EtcdTargetTest {
   }
 
   @ParameterizedTest
-  @CsvSource(quoteCharacter = '`', value = {
-    "etcd://a?namespaces=x, Did you mean 'namespace'?",
-    "etcd://a?ttl=5s, The TTL is the client's",
-    "etcd://a?ca=/etc/ca.pem, Unknown parameter 'ca'",
-    "etcd://a?tls=yes, Expected true or false.",
-    "etcd://a?tls=true&ca=/nowhere/ca.pem, Cannot read '/nowhere/ca.pem'",
-    "etcd://a?timeout=5, Parameter 'timeout'",
-    "etcd://a?timeout=1ms, Give 100ms to 1m.",
-    "etcd://a?namespace=a/b, 'a/b' is not a namespace.",
-    "etcd://me@a, needs a user and a password",
-  })
+  @CsvSource(
+      quoteCharacter = '`',
+      value = {
+        "etcd://a?namespaces=x, Did you mean 'namespace'?",
+        "etcd://a?ttl=5s, The TTL is the client's",
+        "etcd://a?ca=/etc/ca.pem, Unknown parameter 'ca'",
+        "etcd://a?tls=yes, Expected true or false.",
+        "etcd://a?tls=true&ca=/nowhere/ca.pem, Cannot read '/nowhere/ca.pem'",
+        "etcd://a?timeout=5, Parameter 'timeout'",
+        "etcd://a?timeout=1ms, Give 100ms to 1m.",
+        "etcd://a?namespace=a/b, 'a/b' is not a namespace.",
+        "etcd://me@a, needs a user and a password",
+      })
   void givenWrongParameter_thenItIsRefusedWithWhatToDo(String url, String message) {
     assertThatThrownBy(() -> parse(url))
         .isInstanceOf(IllegalArgumentException.class)

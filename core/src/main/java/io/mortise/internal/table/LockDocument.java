@@ -74,7 +74,7 @@ public final class LockDocument extends LockRecord {
    * record says of it is the time of another process.
    *
    * @param left for how many microseconds yet a hold stands, {@link LockRecord#NEVER} if its
-   *     session has ended: then it wants the proof
+   *     session is gone: then it wants the proof
    */
   public void observeEvictions(ToLongFunction<AttemptId> left, long now) {
     for (HoldEntry hold : holders.values()) {

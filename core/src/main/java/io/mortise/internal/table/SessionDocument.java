@@ -116,6 +116,16 @@ public final class SessionDocument {
     expiresAt = now + this.ttl;
     renewals++;
     notifications.acknowledge(seen);
+    return renewed(now);
+  }
+
+  /** The beat of the last renewal; 0 before the first. */
+  public long beat() {
+    return beat;
+  }
+
+  /** What a renewal is answered that came after a later one of the same process. */
+  public Renewal.Renewed renewed(long now) {
     return rules.deliversEndedHoldsFirst()
         ? notifications.renewed(now, rules.steps())
         : inOrder(notifications.renewed(now, Integer.MAX_VALUE));

@@ -36,7 +36,7 @@ final class BeatObserver {
    * Takes in a hold that is closed and was read just now.
    *
    * @param ttl of its session: its owner hears of the eviction by its next renewal, or believes for
-   *     no longer than that; zero if it has ended, or is not known yet
+   *     no longer than that; zero if it is gone, or not known yet
    * @return for how many microseconds it stands yet
    */
   long closedFor(AttemptId hold, Duration ttl) {

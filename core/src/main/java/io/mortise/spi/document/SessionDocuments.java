@@ -199,14 +199,9 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
       return found;
     }
 
-    /** How long a live session lives after a renewal; zero if it has ended. */
+    /** How long a session lives after a renewal; zero if it is not there. */
     Duration ttl(SessionId id) {
-      return isKnown(id)
-          ? find(id)
-              .filter(session -> !session.hasEnded())
-              .map(SessionDocument::ttl)
-              .orElse(Duration.ZERO)
-          : Duration.ZERO;
+      return isKnown(id) ? find(id).map(SessionDocument::ttl).orElse(Duration.ZERO) : Duration.ZERO;
     }
 
     private Optional<SessionDocument> find(SessionId id) {
