@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
+import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
@@ -50,8 +51,8 @@ class EtcdFaultTest {
   void givenHolderAndWaiter_whenTheServerIsKilled_thenTheHolderKeepsTheLock_andTheWaiterItsPlace()
       throws Exception {
     try (LockClient holder = client(Duration.ofSeconds(20));
-        LockClient other = client(Duration.ofSeconds(20));
-        Lease lease = holder.lock("x").acquireWithin(LONG)) {
+        LockClient other = client(Duration.ofSeconds(20))) {
+      Lease lease = holder.lock("x").acquireWithin(LONG);
       CompletableFuture<Lease> waiting = other.lock("x").acquireAsync();
       await()
           .atMost(LONG)
@@ -89,6 +90,7 @@ class EtcdFaultTest {
       try (Lease next = other.lock("x").acquireWithin(LONG)) {
         assertThat(next.token()).isGreaterThan(lease.token());
         assertThat(lease.isValid()).isFalse();
+        assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
       }
     }
   }
