@@ -82,7 +82,7 @@ final class EtcdGateway implements AutoCloseable {
             .connectTimeout(target.timeout())
             .executor(threads);
     if (target.isTls()) {
-      builder.sslContext(TrustedCertificates.context(target.ca()));
+      builder.sslContext(EtcdCertificates.context(target.ca()));
     }
     this.client = builder.build();
   }

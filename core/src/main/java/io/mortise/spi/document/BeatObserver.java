@@ -14,7 +14,7 @@ import java.time.Duration;
  * hold that an operator has closed. Thread-safe.
  *
  * <p>It counts renewals, not beats: a renewal whose answer was lost is sent again with the same
- * beat, and its owner counts from when it sent the last of them (invariants.md#session-deadline).
+ * beat, and its owner counts from when it sent the last of them (invariants.md#validity-from-send).
  */
 final class BeatObserver {
   private final HeartbeatMonitor<SessionId> renewals;

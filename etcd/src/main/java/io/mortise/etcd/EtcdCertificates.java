@@ -14,8 +14,8 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /** Certificates that a server's own has to be signed by. */
-final class TrustedCertificates {
-  private TrustedCertificates() {}
+final class EtcdCertificates {
+  private EtcdCertificates() {}
 
   /**
    * A context for TLS.
