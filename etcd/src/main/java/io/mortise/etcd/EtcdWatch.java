@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>A stream that is dead and does not say so</b> is found by the process's own writes: the
  * renewal of a session changes the key that is watched. If the stream has not told of one renewal
- * by the next, it is begun anew. One that ends is begun anew too, at once if it had begun, else
- * with the next renewal.
+ * by the next, it is begun anew. One that ends is begun anew too, at once if it had told of a
+ * write, else with the next renewal.
  *
  * <p>Thread-safe. Nothing is called under the lock.
  */
@@ -147,11 +147,11 @@ final class EtcdWatch {
       }
       stream.seen = Math.max(stream.seen, result.object("header").number("revision"));
       if (result.flag("created")) {
-        stream.begun = true;
         // What was written before is not told.
         keys.values().forEach(watched -> calls.add(watched.changed));
       }
       for (JsonObject event : result.objects("events")) {
+        stream.hasTold = true;
         JsonObject written = event.object("kv");
         WatchedKey watched = keys.get(JsonText.plain(written.text("key")));
         if (watched != null && watched.written != written.number("mod_revision")) {
@@ -165,7 +165,7 @@ final class EtcdWatch {
   }
 
   private void ended(WatchStream stream) {
-    if (stream.begun) {
+    if (stream.hasTold) {
       restart(stream);
     } else {
       forget(stream);
@@ -190,7 +190,8 @@ final class EtcdWatch {
 
   /** The answer to one request, line by line. */
   private final class WatchStream implements Flow.Subscriber<String> {
-    private volatile boolean begun;
+    /** Whether it has told of a write: one that ends at once, each time, is not worth a loop. */
+    private volatile boolean hasTold;
 
     /** The latest revision that it has told of. Guarded by the lock. */
     private long seen;
