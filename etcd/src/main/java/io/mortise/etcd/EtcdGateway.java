@@ -1,10 +1,13 @@
 package io.mortise.etcd;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.spi.time.DurationText;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.SocketException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpClient.Version;
@@ -25,6 +28,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -298,6 +302,11 @@ final class EtcdGateway implements AutoCloseable {
           "Etcd did not answer within %s (store=%s)."
               .formatted(DurationText.formatExact(target.timeout()), display()),
           failure);
+    } else if (isTlsMismatch(failure)) {
+      return new StoreUnfitException(
+          "TLS to etcd fails (store=%s): %s. Check tls, ca, and the host name in the server's certificate."
+              .formatted(display(), failure.getMessage()),
+          failure);
     } else if (failure instanceof ConnectException) {
       return new StoreUnavailableException(
           "No member of etcd can be connected to (store=%s).".formatted(display()), failure);
@@ -311,6 +320,17 @@ final class EtcdGateway implements AutoCloseable {
         ? known
         : new StoreUnavailableException(
             "A request to etcd failed (store=%s): %s.".formatted(display(), failure), failure);
+  }
+
+  /** Whether the two sides do not agree, and not only the connection broke. */
+  private static boolean isTlsMismatch(Throwable failure) {
+    boolean inTls = false;
+    Throwable deepest = failure;
+    for (Throwable at = failure; at != null; at = at.getCause()) {
+      inTls |= at instanceof SSLException;
+      deepest = at;
+    }
+    return inTls && !(deepest instanceof EOFException || deepest instanceof SocketException);
   }
 
   private static Throwable cause(@Nullable Throwable failure) {

@@ -1,6 +1,9 @@
 package io.mortise.etcd;
 
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.internal.liveness.ForwardingStore;
+import io.mortise.internal.storekit.TlsProbe;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreProfile;
@@ -8,6 +11,7 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
 import io.mortise.spi.time.Ticker;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.EnumSet;
@@ -47,9 +51,24 @@ final class EtcdLockStore extends ForwardingStore {
       var unused = documents.checkAccess().toCompletableFuture().join();
     } catch (CompletionException e) {
       store.close();
-      throw e.getCause() instanceof RuntimeException cause ? cause : e;
+      RuntimeException cause = e.getCause() instanceof RuntimeException known ? known : e;
+      throw wantsTls(target, cause)
+          ? new StoreUnfitException(
+              "Etcd speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target),
+              cause)
+          : cause;
     }
     return store;
+  }
+
+  /** A member that speaks TLS says nothing to what is none. */
+  private static boolean wantsTls(EtcdTarget target, RuntimeException failure) {
+    return !target.isTls()
+        && failure instanceof StoreUnavailableException
+        && target.members().stream()
+            .map(member -> new InetSocketAddress(member.getHost(), member.getPort()))
+            .anyMatch(
+                member -> TlsProbe.askInTls(member, target.timeout()) == TlsProbe.ProbeAnswer.YES);
   }
 
   /** Begins with the time of day, and never goes back. */

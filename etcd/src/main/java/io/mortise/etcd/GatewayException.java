@@ -72,9 +72,6 @@ final class GatewayException extends Exception {
       return unfit(
           "Etcd has no JSON gateway there (store=%s). Use etcd 3.4 or later, without --enable-grpc-gateway=false."
               .formatted(store));
-    } else if (says("HTTPS server")) {
-      return unfit(
-          "Etcd speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(store));
     } else if (says("user name is empty")) {
       return unfit(
           "Etcd wants a user (store=%s). Write etcd://user:password@host:2379.".formatted(store));

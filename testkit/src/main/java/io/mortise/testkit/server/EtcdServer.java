@@ -16,8 +16,11 @@ import java.util.Optional;
  * when the JVM ends. For one thread.
  */
 public final class EtcdServer extends LocalServer {
-  private EtcdServer(ServerProcess process, int port) {
+  private final int tlsPort;
+
+  private EtcdServer(ServerProcess process, int port, int tlsPort) {
     super(process, port);
+    this.tlsPort = tlsPort;
   }
 
   /** The program on the PATH; empty if there is none. */
@@ -33,35 +36,41 @@ public final class EtcdServer extends LocalServer {
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
   public static EtcdServer start(Path program, String... arguments) {
-    return start(List.of(), program, arguments);
+    return start(program, ServerProcess.freePort(), 0, List.of(arguments));
   }
 
   /**
-   * The same, with a clock that the test sets.
+   * The same, with a further port on which it speaks TLS.
    *
-   * @param clock closed after the server
+   * @param certificate in PEM form
+   * @param key that belongs to it
    */
-  public static EtcdServer start(FakeClock clock, Path program, String... arguments) {
-    return start(clock.prefix(), program, arguments);
+  public static EtcdServer startWithTls(Path program, Path certificate, Path key) {
+    int tlsPort = ServerProcess.freePort();
+    return start(
+        program,
+        ServerProcess.freePort(),
+        tlsPort,
+        List.of("--cert-file", certificate.toString(), "--key-file", key.toString()));
   }
 
-  private static EtcdServer start(List<String> prefix, Path program, String... arguments) {
-    int port = ServerProcess.freePort();
+  private static EtcdServer start(Path program, int port, int tlsPort, List<String> arguments) {
     String clients = "http://127.0.0.1:" + port;
+    String listening = tlsPort == 0 ? clients : clients + ",https://127.0.0.1:" + tlsPort;
     String peers = "http://127.0.0.1:" + ServerProcess.freePort();
     try {
       Path folder = Files.createTempDirectory("mortise-etcd");
-      List<String> command = new ArrayList<>(prefix);
+      List<String> command = new ArrayList<>();
       command.add(program.toString());
       command.addAll(List.of("--data-dir", folder.resolve("data").toString()));
-      command.addAll(List.of("--listen-client-urls", clients));
+      command.addAll(List.of("--listen-client-urls", listening));
       command.addAll(List.of("--advertise-client-urls", clients));
       command.addAll(List.of("--listen-peer-urls", peers));
       command.addAll(List.of("--initial-advertise-peer-urls", peers));
       command.addAll(List.of("--initial-cluster", "default=" + peers));
-      command.addAll(List.of(arguments));
+      command.addAll(arguments);
       return new EtcdServer(
-          ServerProcess.start("etcd", folder, command, () -> isHealthy(port)), port);
+          ServerProcess.start("etcd", folder, command, () -> isHealthy(port)), port, tlsPort);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -94,6 +103,11 @@ public final class EtcdServer extends LocalServer {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** The port for TLS; 0 if there is none. */
+  public int tlsPort() {
+    return tlsPort;
   }
 
   /** {@code etcd://127.0.0.1:port}. */
