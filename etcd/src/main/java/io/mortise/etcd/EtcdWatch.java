@@ -13,13 +13,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One stream of etcd for all keys that this process watches. A hint: whatever it misses is told by
- * the next renewal.
+ * One stream of etcd for all keys that this process watches. It only hints: the next renewal tells
+ * what a stream has missed.
  *
- * <p><b>A stream that is dead and does not say so</b> is found by the process's own writes: the
- * renewal of a session changes the key that is watched. If the stream has not told of one renewal
- * by the next, it is begun anew. One that ends is begun anew too, at once if it had told of a
- * write, else with the next renewal.
+ * <p><b>Silence.</b> The process's own writes show whether a stream is alive: the renewal of a
+ * session changes the key that is watched. If the stream has not told of one renewal by the next,
+ * it is begun anew. One that ends is begun anew too, at once if it had told of a write, else with
+ * the next renewal.
  *
  * <p>Thread-safe. Nothing is called under the lock.
  */

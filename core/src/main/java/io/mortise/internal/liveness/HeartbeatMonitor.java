@@ -8,9 +8,9 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Which beats of others this process has seen, and for how long without a change, on its own
- * monotonic clock. What has a beat is a session, or whatever else another process keeps alive by
- * changing it. A session whose beat stood still for a whole TTL may be ended by a compare-and-set
- * of that very beat, whatever the store's clock says or has said.
+ * monotonic clock. Sessions have beats, and so has anything else that another process keeps alive
+ * by changing it. A session whose beat stood still for a whole TTL may be ended by a
+ * compare-and-set of that very beat, whatever the store's clock says or has said.
  *
  * <p><b>Why that is safe.</b> The owner believes in its leases until a TTL, less a margin, after it
  * <em>sent</em> its last renewal, on its own monotonic clock. That renewal was executed before the

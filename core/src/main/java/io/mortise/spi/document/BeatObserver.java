@@ -9,9 +9,9 @@ import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 
 /**
- * Replaces the clock of a server that has none. What ends without its owner's doing ends when this
- * process has seen it stand still for a whole TTL: a session whose renewals do not go on, and a
- * hold that an operator has closed. Thread-safe.
+ * Replaces the clock of a server that has none. A session ends when this process has seen its
+ * renewals stand still for a whole TTL. A hold that an operator has closed ends when this process
+ * has seen it for so long. Thread-safe.
  *
  * <p>It counts renewals, not beats: a renewal whose answer was lost is sent again with the same
  * beat, and its owner counts from when it sent the last of them (invariants.md#validity-from-send).
