@@ -25,6 +25,7 @@ class ArchitectureTest {
           "io.mortise.redis.lettuce.LettuceStore",
           "io.mortise.zookeeper.ZooKeeperStore",
           "io.mortise.curator.CuratorStore",
+          "io.mortise.etcd.EtcdStore",
           "io.mortise.quorum.QuorumStore",
           "io.mortise.micrometer.LockMetrics",
           "io.mortise.testkit.contract.store.LockStoreContract",

@@ -46,6 +46,7 @@ final class Rules {
           "io.mortise.redis",
           ZOOKEEPER,
           CURATOR,
+          "io.mortise.etcd",
           "io.mortise.quorum");
 
   static final String[] TOOLS = {
@@ -91,6 +92,7 @@ final class Rules {
           "io.mortise.redis.lettuce",
           ZOOKEEPER,
           CURATOR,
+          "io.mortise.etcd",
           "io.mortise.quorum",
           "io.mortise.micrometer",
           "io.mortise.shedlock",
@@ -124,6 +126,8 @@ final class Rules {
   private static final Set<String> OPENERS =
       Set.of(
           "CuratorStore",
+          "EtcdStore",
+          "EtcdStoreProvider",
           "JdbcStore",
           "MemStoreProvider",
           "MortiseLockService",

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.jr.ob.JSON;
 import io.mortise.cli.view.StoreDiagnostics;
 import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.RedisServer;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
@@ -105,6 +106,19 @@ class DoctorTest {
     assertThat(doctor("redis://127.0.0.1:" + RedisServer.freePort())).isEqualTo(ExitStatus.STORE);
     assertThat(err.toString(UTF_8)).contains("Cannot reach Redis");
     assertThat(said()).isEmpty();
+  }
+
+  @Test
+  void givenEtcd_whenLookedAt_thenItsVersionSizeAlarmsAndMembersAreTold() {
+    Path program = TestPrerequisites.required(EtcdServer.installed(), "The program etcd");
+    try (EtcdServer server = EtcdServer.start(program)) {
+      assertThat(doctor(server.url(), "--verbose")).as(said() + err.toString(UTF_8)).isZero();
+      assertThat(said())
+          .contains("Store etcd:127.0.0.1:" + server.port())
+          .contains("  ok    version: 3.", "  ok    dbSize: ", "  ok    alarms: none")
+          .contains("members: 1", "  ok    a lock: token ")
+          .contains("It is in mode etcd: etcd, without");
+    }
   }
 
   @Test

@@ -76,6 +76,7 @@ public interface LockStore extends Store {
     return switch (scheme) {
       case "jdbc:postgresql", "jdbc:mysql", "jdbc:mariadb", "jdbc:sqlite", "jdbc:h2" ->
           "mortise-jdbc";
+      case "etcd" -> "mortise-etcd";
       case "zk" -> "mortise-zookeeper";
       case "zk+curator" -> "mortise-curator";
       case "quorum" -> "mortise-quorum";

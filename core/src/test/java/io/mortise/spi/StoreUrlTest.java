@@ -167,6 +167,7 @@ class StoreUrlTest {
     "jdbc:postgres://h/db, Did you mean 'jdbc:postgresql:'?",
     "men:, Did you mean 'mem:'?",
     "quorum:redis://a, Add the artifact mortise-quorum",
+    "etcd://a, Add the artifact mortise-etcd",
     "redis://h, Add the artifact mortise-redis",
     "'jdbc:oracle:thin:@h', 'PostgreSQL, MySQL, MariaDB, SQLite and H2 can keep locks'",
     "nonsense://h, On the class path are: mem."

@@ -1,6 +1,5 @@
 package io.mortise.internal.liveness;
 
-import io.mortise.spi.SessionId;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -9,7 +8,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Which beats of others this process has seen, and for how long without a change, on its own
- * monotonic clock. A session whose beat stood still for a whole TTL may be ended by a
+ * monotonic clock. Sessions have beats, and so has anything else that another process keeps alive
+ * by changing it. A session whose beat stood still for a whole TTL may be ended by a
  * compare-and-set of that very beat, whatever the store's clock says or has said.
  *
  * <p><b>Why that is safe.</b> The owner believes in its leases until a TTL, less a margin, after it
@@ -18,9 +18,13 @@ import java.util.concurrent.locks.ReentrantLock;
  * owner believes no more, if both clocks run at about the same rate. Should it renew after all, the
  * beat is another one and the compare-and-set fails.
  *
- * <p>Thread-safe. Remembers the 4,096 sessions that were looked at last.
+ * <p>The beat has to change with each renewal that is executed, also with one that is sent again.
+ *
+ * <p>Thread-safe. Remembers the 4,096 beats that were looked at last.
+ *
+ * @param <K> names what has a beat
  */
-public final class HeartbeatMonitor {
+public final class HeartbeatMonitor<K> {
   private static final int MOST = 4_096;
 
   /** Clock rates may differ by 500 ppm on each side. */
@@ -28,10 +32,10 @@ public final class HeartbeatMonitor {
 
   private final Ticker ticker;
   private final ReentrantLock guard = new ReentrantLock();
-  private final Map<SessionId, HeartbeatObservation> heartbeatObservations =
+  private final Map<K, HeartbeatObservation> heartbeatObservations =
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<SessionId, HeartbeatObservation> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<K, HeartbeatObservation> eldest) {
           return size() > MOST;
         }
       };
@@ -53,7 +57,7 @@ public final class HeartbeatMonitor {
    * @param ttl of the session that it belongs to
    * @return how long it has to stand still yet until the session may be ended; zero if it may
    */
-  public Duration left(SessionId session, long beat, Duration ttl) {
+  public Duration left(K session, long beat, Duration ttl) {
     guard.lock();
     try {
       long now = ticker.nanos();
@@ -70,7 +74,7 @@ public final class HeartbeatMonitor {
   }
 
   /** Whether the beat that was seen last has stood still for long enough, if it still stands. */
-  public boolean stoodStill(SessionId session) {
+  public boolean stoodStill(K session) {
     guard.lock();
     try {
       HeartbeatObservation heartbeatObservation = heartbeatObservations.get(session);
@@ -81,7 +85,7 @@ public final class HeartbeatMonitor {
   }
 
   /** The session has ended. */
-  public void forget(SessionId session) {
+  public void forget(K session) {
     guard.lock();
     try {
       heartbeatObservations.remove(session);

@@ -41,7 +41,7 @@ public final class ObservedExpiryStore extends ForwardingStore {
   private static final int MOST_LOOKED_AT = 10_000;
 
   private final HeartbeatStore heartbeatStore;
-  private final HeartbeatMonitor watch;
+  private final HeartbeatMonitor<SessionId> watch;
   private final Ticker ticker;
   private final StoreProfile profile;
 
@@ -52,7 +52,7 @@ public final class ObservedExpiryStore extends ForwardingStore {
   public ObservedExpiryStore(LockStore store, HeartbeatStore heartbeatStore, Ticker ticker) {
     super(store);
     this.heartbeatStore = heartbeatStore;
-    this.watch = new HeartbeatMonitor(ticker);
+    this.watch = new HeartbeatMonitor<>(ticker);
     this.ticker = ticker;
     StoreProfile below = store.profile();
     Set<Capability> capabilities = EnumSet.copyOf(below.capabilities());

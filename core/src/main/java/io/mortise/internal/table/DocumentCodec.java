@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DocumentCodec {
   private static final String LOCK = "lock1";
-  private static final String SESSION = "session1";
+  private static final String SESSION = "session2";
   private static final String NONE = "-";
 
   private DocumentCodec() {}
@@ -164,6 +164,8 @@ public final class DocumentCodec {
         line(
             SESSION,
             session.beat,
+            session.renewals,
+            session.ttl,
             session.expiresAt,
             session.ended,
             session.notifications.next(),
@@ -212,6 +214,8 @@ public final class DocumentCodec {
     Fields fields = new Fields(lines[0]);
     check(SESSION, fields.text());
     long beat = fields.number();
+    long renewals = fields.number();
+    long ttl = fields.number();
     long expiresAt = fields.number();
     boolean ended = fields.flag();
     long next = fields.number();
@@ -223,6 +227,8 @@ public final class DocumentCodec {
     SessionDocument session =
         new SessionDocument(client, new NotificationBuffer(notifications, next), TableRules.ALL);
     session.beat = beat;
+    session.renewals = renewals;
+    session.ttl = ttl;
     session.expiresAt = expiresAt;
     session.ended = ended;
     return session;

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** A lock's record in one piece, with all its holders and waiters. */
@@ -58,6 +59,30 @@ public final class LockDocument extends LockRecord {
   void reset(int newCapacity) {
     super.reset(newCapacity);
     ends.clear();
+  }
+
+  /**
+   * Whether nothing was ever done with it: it was written so that its version changes, and stands
+   * for no record.
+   */
+  public boolean isUnused() {
+    return touched == 0;
+  }
+
+  /**
+   * In a store without a clock: sets when holds that an operator has closed are over. What their
+   * record says of it is the time of another process.
+   *
+   * @param left for how many microseconds yet a hold stands, {@link LockRecord#NEVER} if its
+   *     session is gone: then it wants the proof
+   */
+  public void observeEvictions(ToLongFunction<AttemptId> left, long now) {
+    for (HoldEntry hold : holders.values()) {
+      if (hold.evicted) {
+        long standsFor = left.applyAsLong(hold.attempt);
+        hold.atMostUntil = standsFor == LockRecord.NEVER ? standsFor : now + standsFor;
+      }
+    }
   }
 
   /** What people see of it. */

@@ -103,6 +103,16 @@ public interface LockRecords<L extends LockRecord, X extends Exception> {
     return left == 0 ? 0 : now + left;
   }
 
+  /** The lower bound of the next fencing token: the store's clock, or what else only rises. */
+  default long tokenSeed(long now) {
+    return now;
+  }
+
+  /** Where a block of tokens that begins above the seed has to end, but for its first token. */
+  default long tokenLimit(long now) {
+    return now + LockTable.TOKEN_LEAD_MICROS;
+  }
+
   /** Whether a session has ended for good, so that no renewal can come between. */
   boolean hasEnded(SessionId session, long now) throws X;
 

@@ -27,12 +27,19 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   /** At so many waiters ahead is looked, for when their sessions end. */
   private static final int LOOKED_AT = 8;
 
+  /** Instead of a revision: fencing tokens follow the clock. */
+  public static final long BY_CLOCK = -1;
+
+  /** So many bits of a fencing token count the grants that follow one revision. */
+  private static final int BITS_BELOW_REVISION = 16;
+
   private final Liveness liveness;
   private final boolean remembersAllEnds;
   private final List<AttemptId> obsolete = new ArrayList<>();
   private final List<SessionNotification> notifications = new ArrayList<>();
   private @Nullable LockDocument document;
   private boolean changed;
+  private long revision = BY_CLOCK;
 
   /** What a step has to know of sessions. */
   public interface Liveness {
@@ -95,7 +102,22 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
       @Nullable LockDocument document,
       Liveness liveness,
       Function<LockTable<LockDocument, RuntimeException>, T> step) {
+    return apply(document, BY_CLOCK, liveness, step);
+  }
+
+  /**
+   * The same for a store without a clock, whose fencing tokens follow a revision.
+   *
+   * @param revision one that the store had when the record was read, and that each write raises; or
+   *     {@link #BY_CLOCK}
+   */
+  public static <T> StepResult<T> apply(
+      @Nullable LockDocument document,
+      long revision,
+      Liveness liveness,
+      Function<LockTable<LockDocument, RuntimeException>, T> step) {
     LockStep records = new LockStep(document == null ? null : document.copy(), liveness, false);
+    records.revision = revision;
     T reply = step.apply(new LockTable<>(records));
     return new StepResult<>(
         records.document, records.changed, reply, records.obsolete, records.notifications);
@@ -227,6 +249,19 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   @Override
   public long left(SessionId session, long now) {
     return liveness.left(session, now);
+  }
+
+  @Override
+  public long tokenSeed(long now) {
+    return revision == BY_CLOCK ? now : revision << BITS_BELOW_REVISION;
+  }
+
+  /** A grant raises the revision: the next block begins above this one, also in a new record. */
+  @Override
+  public long tokenLimit(long now) {
+    return revision == BY_CLOCK
+        ? LockRecords.super.tokenLimit(now)
+        : (revision + 1) << BITS_BELOW_REVISION;
   }
 
   @Override

@@ -229,8 +229,8 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   }
 
   private void mint(L lock, HoldEntry hold, int tokens, long floor, long now) {
-    hold.token = rules.nextToken(lock.lastToken, now, floor);
-    hold.tokens = (int) Math.min(tokens, Math.max(1, now + TOKEN_LEAD_MICROS - hold.token));
+    hold.token = rules.nextToken(lock.lastToken, records.tokenSeed(now), floor);
+    hold.tokens = (int) Math.min(tokens, Math.max(1, records.tokenLimit(now) - hold.token));
     lock.lastToken = hold.token + hold.tokens - 1;
     lock.dirty = true;
   }

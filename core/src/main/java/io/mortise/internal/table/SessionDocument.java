@@ -16,6 +16,8 @@ import java.util.List;
  * Times are microseconds of the store's clock. Not thread-safe.
  */
 public final class SessionDocument {
+  private static final long NOT_OBSERVED = -1;
+
   final ClientLabel client;
   final NotificationBuffer notifications;
 
@@ -28,11 +30,17 @@ public final class SessionDocument {
   /** How long it lives after its last renewal. */
   long ttl;
 
+  /** How often it was renewed: changes with each renewal that is executed, as a beat need not. */
+  long renewals;
+
   /** Whether it was judged or closed. Memory forgets such a session; a document stays a while. */
   boolean ended;
 
   /** Known in memory only. */
   boolean connected = true;
+
+  /** What its observer says; no clock of the store counts then. */
+  private long observedLeft = NOT_OBSERVED;
 
   private final TableRules rules;
 
@@ -59,8 +67,34 @@ public final class SessionDocument {
     return ended;
   }
 
+  /** How long it lives after its last renewal. */
+  public Duration ttl() {
+    return LockRecord.duration(ttl);
+  }
+
+  /** How often it was renewed. */
+  public long renewals() {
+    return renewals;
+  }
+
+  /**
+   * In a store without a clock: takes in for how long its renewals have yet to stand still until it
+   * may be ended. Until somebody has ended it, it lives.
+   */
+  public void observed(Duration left) {
+    observedLeft = LockRecord.micros(left);
+  }
+
+  /** Whether it may be ended, and was not yet. */
+  public boolean isOverdue(long now) {
+    return !ended && (observedLeft == NOT_OBSERVED ? left(now) == 0 : observedLeft == 0);
+  }
+
   /** For how many microseconds it lives without a further renewal; 0 if it has ended. */
   public long left(long now) {
+    if (observedLeft != NOT_OBSERVED) {
+      return ended ? 0 : Math.min(ttl, Math.max(1, observedLeft));
+    }
     return ended || rules.isExpired(expiresAt, now) ? 0 : expiresAt - now;
   }
 
@@ -80,7 +114,18 @@ public final class SessionDocument {
     beat = next;
     this.ttl = LockRecord.micros(ttl);
     expiresAt = now + this.ttl;
+    renewals++;
     notifications.acknowledge(seen);
+    return renewed(now);
+  }
+
+  /** The beat of the last renewal; 0 before the first. */
+  public long beat() {
+    return beat;
+  }
+
+  /** What a renewal is answered that came after a later one of the same process. */
+  public Renewal.Renewed renewed(long now) {
     return rules.deliversEndedHoldsFirst()
         ? notifications.renewed(now, rules.steps())
         : inOrder(notifications.renewed(now, Integer.MAX_VALUE));

@@ -35,6 +35,10 @@ final class DocumentSession implements StoreSession {
   private final Map<LockName, CompletableFuture<Boolean>> last = new ConcurrentHashMap<>();
 
   private final AtomicBoolean watched = new AtomicBoolean();
+
+  /** The beat of the renewal that was sent last. */
+  private volatile long latestBeat;
+
   private volatile boolean closed;
   private volatile Runnable endWatch = () -> {};
 
@@ -79,7 +83,11 @@ final class DocumentSession implements StoreSession {
 
   private void send(Request request, Consumer<Reply> sink, CompletableFuture<Boolean> answered) {
     CompletionStages.start(
-            () -> store.step(request.name(), (table, now) -> table.apply(request, now)))
+            () ->
+                store.step(
+                    request.name(),
+                    request instanceof Request.Abandon,
+                    (table, now) -> table.apply(request, now)))
         .handle((reply, failure) -> failure == null ? reply : failed(request, failure))
         .thenAccept(
             reply -> {
@@ -112,6 +120,7 @@ final class DocumentSession implements StoreSession {
     if (closed) {
       return CompletableFuture.completedFuture(Refusals.SESSION_CLOSED);
     }
+    latestBeat = next;
     return CompletionStages.start(
             () -> {
               watch();
@@ -125,8 +134,13 @@ final class DocumentSession implements StoreSession {
         id(),
         found -> {
           long now = store.micros();
-          if (found == null && previous != 0) {
+          boolean overdue = found != null && found.isOverdue(now);
+          if (overdue || (found == null && previous != 0)) {
             return SessionDocuments.unchanged(Refusals.SESSION_EXPIRED);
+          }
+          if (found != null && next != latestBeat && found.beat() == latestBeat) {
+            // This process's own next renewal was quicker, on another connection.
+            return SessionDocuments.unchanged(found.renewed(now));
           }
           SessionDocument session =
               found == null ? new SessionDocument(spec.client(), ttl, now) : found;

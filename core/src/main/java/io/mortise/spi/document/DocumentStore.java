@@ -11,12 +11,14 @@ import io.mortise.internal.table.LockRecord;
 import io.mortise.internal.table.LockStep;
 import io.mortise.internal.table.LockStep.StepResult;
 import io.mortise.internal.table.LockTable;
+import io.mortise.internal.table.SessionDocument;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
 import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
@@ -27,7 +29,9 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.document.DocumentUpdater.Update;
+import io.mortise.spi.document.SessionDocuments.KnownSessions;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -58,6 +62,13 @@ import org.jspecify.annotations.Nullable;
  * a dead holder then, as it does after a crash. The note of a hand-off is left after the lock was
  * written; a waiter that misses it polls.
  *
+ * <p><b>Without a clock.</b> Some servers replace documents and tell no time. For those {@link
+ * #withoutClock} ends a session when a process has seen its renewals stand still for a whole TTL,
+ * on the process's own monotonic clock, and has written that end over the very version that it
+ * read. Such a server may also execute a write long after its caller gave it up: it compares the
+ * version too, and each end of an attempt writes the lock's document, so that an acquire which was
+ * sent before can never follow it.
+ *
  * <p>Thread-safe.
  */
 @Beta
@@ -79,6 +90,9 @@ public final class DocumentStore implements LockStore {
           Capability.PROOF,
           Capability.RECORD);
 
+  /** The same of a store {@link #withoutClock}: nobody keeps a time there. */
+  public static final Set<Capability> CAPABILITIES_WITHOUT_CLOCK = withoutTimes();
+
   private static final String LOCKS = "lock/";
 
   /** So many locks of a page are read at a time, lest a page of 1,000 floods the server. */
@@ -89,6 +103,9 @@ public final class DocumentStore implements LockStore {
   private final DocumentUpdater updater;
   private final SessionDocuments sessions;
   private final SessionDocuments renewals;
+
+  /** Instead of the server's clock; null if it has one. */
+  private final @Nullable BeatObserver observer;
 
   /** The last keys of the last sweep; empty to begin anew. */
   private volatile String sweptSessions = "";
@@ -108,18 +125,54 @@ public final class DocumentStore implements LockStore {
    */
   public DocumentStore(
       StoreProfile profile, VersionedDocuments documents, VersionedDocuments renewals) {
+    this(profile, documents, renewals, null);
+  }
+
+  private DocumentStore(
+      StoreProfile profile,
+      VersionedDocuments documents,
+      VersionedDocuments renewals,
+      @Nullable BeatObserver observer) {
+    Set<Capability> expected = observer == null ? CAPABILITIES : CAPABILITIES_WITHOUT_CLOCK;
     EnumSet<Capability> besides = EnumSet.copyOf(profile.capabilities());
     besides.remove(Capability.PUSH);
-    if (!besides.equals(CAPABILITIES)) {
+    if (!besides.equals(expected)) {
       throw new IllegalArgumentException(
           "Store '%s' declares %s. A store of documents has %s, and PUSH if it has watches."
-              .formatted(profile.display(), profile.capabilities(), CAPABILITIES));
+              .formatted(profile.display(), profile.capabilities(), expected));
     }
     this.profile = profile;
     this.documents = documents;
+    this.observer = observer;
     this.updater = new DocumentUpdater(documents);
-    this.sessions = new SessionDocuments(updater);
-    this.renewals = new SessionDocuments(new DocumentUpdater(renewals));
+    this.sessions = new SessionDocuments(updater, observer);
+    this.renewals = new SessionDocuments(new DocumentUpdater(renewals), observer);
+  }
+
+  /**
+   * A store over the documents of a server that tells no time. Versions are decimal numbers there,
+   * which each write raises; a document that is not there has a version too, see {@link
+   * VersionedDocuments.VersionedText}.
+   *
+   * @param profile what the store is; its capabilities are {@link #CAPABILITIES_WITHOUT_CLOCK},
+   *     with or without {@link Capability#PUSH}
+   * @param documents as in the constructor
+   * @param renewals as in the constructor
+   * @param ticker this process's monotonic clock
+   * @throws IllegalArgumentException if the capabilities are others
+   */
+  public static DocumentStore withoutClock(
+      StoreProfile profile,
+      VersionedDocuments documents,
+      VersionedDocuments renewals,
+      Ticker ticker) {
+    return new DocumentStore(profile, documents, renewals, new BeatObserver(ticker));
+  }
+
+  private static Set<Capability> withoutTimes() {
+    EnumSet<Capability> rest = EnumSet.copyOf(CAPABILITIES);
+    rest.removeAll(Set.of(Capability.AT_MOST, Capability.AT_LEAST));
+    return Set.copyOf(rest);
   }
 
   @Override
@@ -153,6 +206,7 @@ public final class DocumentStore implements LockStore {
     List<Reply.Ended> taken = new CopyOnWriteArrayList<>();
     return step(
             name,
+            false,
             (table, now) -> {
               Reply.Ended reply = table.evict(name, attempt, how, now);
               taken.add(reply);
@@ -174,7 +228,7 @@ public final class DocumentStore implements LockStore {
 
   @Override
   public CompletionStage<Boolean> reopen(LockName name) {
-    return step(name, (table, now) -> table.reopen(name, now));
+    return step(name, false, (table, now) -> table.reopen(name, now));
   }
 
   /** One call of the lock table. */
@@ -182,10 +236,15 @@ public final class DocumentStore implements LockStore {
     T take(LockTable<LockDocument, RuntimeException> table, long now);
   }
 
-  /** Takes a step of a lock, with all that follows from it. */
-  <T> CompletionStage<T> step(LockName name, TableStep<T> step) {
+  /**
+   * Takes a step of a lock, with all that follows from it.
+   *
+   * @param ends whether the step ends an attempt, of which another request may be in flight
+   */
+  <T> CompletionStage<T> step(LockName name, boolean ends, TableStep<T> step) {
+    boolean always = ends && observer != null;
     return updater
-        .update(LOCKS + name.value(), found -> prepare(name, found, step))
+        .update(LOCKS + name.value(), found -> prepare(name, found, always, step))
         .thenCompose(this::finish);
   }
 
@@ -194,13 +253,17 @@ public final class DocumentStore implements LockStore {
    * step is taken again: a renewal may have come before it, and the next will tell it.
    */
   private <T> CompletionStage<Update<StepResult<T>>> prepare(
-      LockName name, VersionedText found, TableStep<T> step) {
+      LockName name, VersionedText found, boolean always, TableStep<T> step) {
     LockDocument document = DocumentCodec.decode(name, found.text());
     long now = documents.micros();
     return sessions
         .withSessions(
             sessions::readJudged,
-            liveness -> LockStep.apply(document, liveness, table -> step.take(table, now)))
+            liveness -> {
+              observeEvictions(document, liveness, now);
+              return LockStep.apply(
+                  document, revision(found), liveness, table -> step.take(table, now));
+            })
         .thenCompose(
             result ->
                 sessions
@@ -208,12 +271,29 @@ public final class DocumentStore implements LockStore {
                     .thenCompose(
                         told ->
                             told
-                                ? prepare(name, found, step)
-                                : CompletableFuture.completedFuture(update(result))));
+                                ? prepare(name, found, always, step)
+                                : CompletableFuture.completedFuture(update(name, result, always))));
   }
 
-  private static <T> Update<StepResult<T>> update(StepResult<T> result) {
+  /** What fencing tokens follow where no clock does. */
+  private long revision(VersionedText found) {
+    return observer == null ? LockStep.BY_CLOCK : Long.parseLong(found.version());
+  }
+
+  private void observeEvictions(@Nullable LockDocument lock, KnownSessions sessions, long now) {
+    if (lock != null && observer != null) {
+      lock.observeEvictions(hold -> observer.closedFor(hold, sessions.ttl(hold.session())), now);
+    }
+  }
+
+  private static <T> Update<StepResult<T>> update(
+      LockName name, StepResult<T> result, boolean always) {
     LockDocument next = result.document();
+    if (always && !result.changed()) {
+      // An acquire that was sent before and arrives later finds another version.
+      LockDocument same = next == null ? new LockDocument(name, Mode.SHARERS) : next;
+      return new Update<>(true, DocumentCodec.encode(same), result);
+    }
     return new Update<>(result.changed(), next == null ? null : DocumentCodec.encode(next), result);
   }
 
@@ -289,14 +369,17 @@ public final class DocumentStore implements LockStore {
             found -> {
               long now = documents.micros();
               LockDocument lock = DocumentCodec.decode(name(key), found.text());
-              return lock == null || (lock.isIdle(now) && !query.idle())
+              return lock == null || lock.isUnused() || (lock.isIdle(now) && !query.idle())
                   ? CompletableFuture.completedFuture(Optional.empty())
                   : sessions.withSessions(
-                      sessions::read, liveness -> Optional.of(lock.view(liveness, now)));
+                      sessions::read,
+                      liveness -> {
+                        observeEvictions(lock, liveness, now);
+                        return Optional.of(lock.view(liveness, now));
+                      });
             });
   }
 
-  /** The documents do not keep the TTL. */
   @Override
   public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
     return documents
@@ -325,10 +408,16 @@ public final class DocumentStore implements LockStore {
                           new SessionInfo(
                               id.value(),
                               session.client().info(),
-                              Duration.ZERO,
-                              LockRecord.duration(session.left(documents.micros())))));
+                              session.ttl(),
+                              timeLeft(session))));
               return before;
             });
+  }
+
+  private Duration timeLeft(SessionDocument session) {
+    return sessions.isOverdue(session)
+        ? Duration.ZERO
+        : LockRecord.duration(session.left(documents.micros()));
   }
 
   private static LockName name(String key) {
@@ -373,7 +462,7 @@ public final class DocumentStore implements LockStore {
 
   private CompletionStage<Integer> sweepLock(String key) {
     LockName name = name(key);
-    return step(name, (table, now) -> table.sweep(name, now));
+    return step(name, false, (table, now) -> table.sweep(name, now));
   }
 
   /** Ends a session whose time has passed. Its document stays until no renewal is in flight. */
@@ -383,14 +472,14 @@ public final class DocumentStore implements LockStore {
         id,
         session -> {
           long now = documents.micros();
-          if (session == null || session.left(now) > 0) {
+          boolean overdue = session != null && session.isOverdue(now);
+          if (session == null || !(overdue || session.hasEnded())) {
             return SessionDocuments.unchanged(0);
           } else if (session.isForgotten(now)) {
             return new Update<>(true, null, 1);
           }
-          boolean judged = session.hasEnded();
           session.end();
-          return SessionDocuments.changed(session, !judged, judged ? 0 : 1);
+          return SessionDocuments.changed(session, overdue, overdue ? 1 : 0);
         });
   }
 

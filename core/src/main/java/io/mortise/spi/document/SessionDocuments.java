@@ -8,6 +8,8 @@ import io.mortise.spi.ClientLabel;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.document.DocumentUpdater.Update;
+import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -20,8 +22,12 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The sessions' documents, and what steps of locks have to know of them. Thread-safe. */
-record SessionDocuments(DocumentUpdater updater) {
+/**
+ * The sessions' documents, and what steps of locks have to know of them. Thread-safe.
+ *
+ * @param observer tells how long sessions live; null if the server's clock does
+ */
+record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer) {
   static final String PREFIX = "session/";
 
   static String key(SessionId id) {
@@ -38,8 +44,15 @@ record SessionDocuments(DocumentUpdater updater) {
     return updater
         .documents()
         .read(key(id))
-        .thenApply(
-            found -> Optional.ofNullable(DocumentCodec.decodeSession(key(id), found.text())));
+        .thenApply(found -> Optional.ofNullable(decode(id, found)));
+  }
+
+  private @Nullable SessionDocument decode(SessionId id, VersionedText found) {
+    SessionDocument session = DocumentCodec.decodeSession(key(id), found.text());
+    if (session != null && observer != null) {
+      observer.observe(id, session);
+    }
+    return session;
   }
 
   /**
@@ -50,13 +63,14 @@ record SessionDocuments(DocumentUpdater updater) {
     return read(id)
         .thenCompose(
             found ->
-                found.filter(session -> !session.hasEnded() && isOver(session)).isPresent()
+                found.filter(this::isOverdue).isPresent()
                     ? judge(id)
                     : CompletableFuture.completedFuture(found));
   }
 
-  private boolean isOver(SessionDocument session) {
-    return session.left(updater.documents().micros()) == 0;
+  /** Whether it may be ended, and was not yet. */
+  boolean isOverdue(SessionDocument session) {
+    return session.isOverdue(updater.documents().micros());
   }
 
   /** Ends a session whose time has passed, for good; returns what it is then. */
@@ -67,7 +81,7 @@ record SessionDocuments(DocumentUpdater updater) {
           if (session == null) {
             return unchanged(Optional.empty());
           }
-          boolean ends = !session.hasEnded() && isOver(session);
+          boolean ends = isOverdue(session);
           if (ends) {
             session.end();
           }
@@ -93,10 +107,7 @@ record SessionDocuments(DocumentUpdater updater) {
   /** Takes a step of a session. */
   <T> CompletionStage<T> update(SessionId id, SessionStep<T> step) {
     return updater.update(
-        key(id),
-        found ->
-            CompletableFuture.completedFuture(
-                step.take(DocumentCodec.decodeSession(key(id), found.text()))));
+        key(id), found -> CompletableFuture.completedFuture(step.take(decode(id, found))));
   }
 
   /**
@@ -151,12 +162,12 @@ record SessionDocuments(DocumentUpdater updater) {
    * Takes a pure step with the sessions that it asks for: those that it met were read, and it is
    * taken once more, until it meets none that was not read.
    */
-  <T> CompletionStage<T> withSessions(SessionReader reader, Function<LockStep.Liveness, T> step) {
+  <T> CompletionStage<T> withSessions(SessionReader reader, Function<KnownSessions, T> step) {
     return withSessions(reader, step, new KnownSessions());
   }
 
   private <T> CompletionStage<T> withSessions(
-      SessionReader reader, Function<LockStep.Liveness, T> step, KnownSessions sessions) {
+      SessionReader reader, Function<KnownSessions, T> step, KnownSessions sessions) {
     T result = step.apply(sessions);
     if (sessions.missing.isEmpty()) {
       return CompletableFuture.completedFuture(result);
@@ -170,7 +181,7 @@ record SessionDocuments(DocumentUpdater updater) {
   }
 
   /** The sessions that were read, and those that would have to be. Used by one step at a time. */
-  private static final class KnownSessions implements LockStep.Liveness {
+  static final class KnownSessions implements LockStep.Liveness {
     private final Map<SessionId, Optional<SessionDocument>> known = new HashMap<>();
     private final Set<SessionId> missing = new HashSet<>();
 
@@ -186,6 +197,11 @@ record SessionDocuments(DocumentUpdater updater) {
         missing.add(id);
       }
       return found;
+    }
+
+    /** How long a session lives after a renewal; zero if it is not there. */
+    Duration ttl(SessionId id) {
+      return isKnown(id) ? find(id).map(SessionDocument::ttl).orElse(Duration.ZERO) : Duration.ZERO;
     }
 
     private Optional<SessionDocument> find(SessionId id) {

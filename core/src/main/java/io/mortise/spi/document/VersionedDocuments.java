@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. No method blocks or waits for a network; stages complete on any thread, with no
  * lock held. They complete exceptionally with {@link io.mortise.StoreUnavailableException} if the
  * server does not answer. A write may then have been made, but is never made later than {@link
- * io.mortise.spi.StoreProfile#maxInFlight} after the call.
+ * io.mortise.spi.StoreProfile#maxInFlight} after the call; in a store {@link
+ * DocumentStore#withoutClock} at any time, if its version is then still the one that was found.
  */
 @Beta
 public interface VersionedDocuments {
@@ -25,7 +26,9 @@ public interface VersionedDocuments {
    *
    * @param text null if there is none under that key
    * @param version what the server calls this state of the document; a document that was removed
-   *     and made anew never gets an old version
+   *     and made anew never gets an old version. In a store {@link DocumentStore#withoutClock} a
+   *     decimal number that each write in the store raises; also of a document that is not there: a
+   *     write that found none fails if one was made and removed since
    */
   record VersionedText(@Nullable String text, String version) {
     /** No document. */
@@ -67,7 +70,8 @@ public interface VersionedDocuments {
 
   /**
    * The store's time, in microseconds since 1970: one clock for all processes, which never goes
-   * back. Sessions and times end by it.
+   * back. Sessions and times end by it. In a store {@link DocumentStore#withoutClock} it is the
+   * time of day of this process: ages are shown by it, and idle records forgotten.
    */
   long micros();
 

@@ -12,7 +12,7 @@ class HeartbeatMonitorTest {
   private static final SessionId SESSION = new SessionId("AAAAAAAAAAAA");
 
   private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 1_000);
-  private final HeartbeatMonitor watch = new HeartbeatMonitor(now::get);
+  private final HeartbeatMonitor<SessionId> watch = new HeartbeatMonitor<>(now::get);
 
   private void pass(Duration time) {
     now.addAndGet(time.toNanos());

@@ -80,9 +80,9 @@ class DocumentCodecTest {
 
   @Test
   void givenTextOfAnotherFormat_thenItIsRefused() {
-    assertThatThrownBy(() -> DocumentCodec.decodeSession("session/a", "session2\t1"))
+    assertThatThrownBy(() -> DocumentCodec.decodeSession("session/a", "session1\t1"))
         .isInstanceOf(StoreUnfitException.class)
-        .hasMessageContaining("'session2'");
+        .hasMessageContaining("'session1'");
     assertThatThrownBy(() -> DocumentCodec.decode(LockName.of("a"), "{}"))
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("'{}'");
@@ -102,11 +102,11 @@ class DocumentCodecTest {
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining("'lock/a'");
     }
-    String head = "session1\t1\t2\tfalse\t4\thost 1 name\n";
+    String head = "session2\t1\t2\t3\t4\tfalse\t5\thost 1 name\n";
     for (String text :
         List.of(
-            "session1\t1",
-            "session1\t1\t2\tno\t4\thost 1 name",
+            "session2\t1",
+            "session2\t1\t2\t3\t4\tno\t5\thost 1 name",
             head + "other\t1\t" + attempt + "\tname",
             head + "contended\t1\t" + attempt.substring(1) + "\tname")) {
       assertThatThrownBy(() -> DocumentCodec.decodeSession("session/a", text))

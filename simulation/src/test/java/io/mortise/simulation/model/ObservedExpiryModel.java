@@ -37,6 +37,9 @@ final class ObservedExpiryModel implements Model<PackedState> {
   private static final int FOUND = 7;
   private static final int ORDER = 8;
 
+  /** Whether the next renewal has the beat of one that was executed and not answered. */
+  private static final int AGAIN = 9;
+
   private final Variant variant;
   private final int ttl;
   private final int beats;
@@ -52,6 +55,8 @@ final class ObservedExpiryModel implements Model<PackedState> {
     ENDS_WITHOUT_COMPARING,
     /** The owner believes for a TTL from the answer. */
     BELIEVES_FROM_THE_ANSWER,
+    /** A renewal that is sent again leaves the beat as it is. */
+    SENDS_THE_SAME_BEAT_AGAIN,
     /** The store's clock decides, and it jumps. */
     BY_THE_STORES_CLOCK
   }
@@ -64,7 +69,7 @@ final class ObservedExpiryModel implements Model<PackedState> {
 
   @Override
   public PackedState initial() {
-    return PackedState.of(ORDER + 1)
+    return PackedState.of(AGAIN + 1)
         .with(SENT, NONE)
         .with(SEEN, NONE)
         .with(LOOKING, NONE)
@@ -112,15 +117,21 @@ final class ObservedExpiryModel implements Model<PackedState> {
       }
       return;
     }
-    step.accept("no answer to the renewal", state.with(SENT, NONE).with(EXECUTED, 0));
+    boolean again =
+        variant == Variant.SENDS_THE_SAME_BEAT_AGAIN
+            && (state.get(AGAIN) == 1 || state.get(EXECUTED) == 1);
+    step.accept(
+        "no answer to the renewal",
+        state.with(SENT, NONE).with(EXECUTED, 0).with(AGAIN, again ? 1 : 0));
     if (state.get(EXECUTED) == 0) {
       if (state.get(BEAT) != NONE) {
-        step.accept("the beat rises", state.with(BEAT, state.get(BEAT) + 1).with(EXECUTED, 1));
+        int beat = state.get(BEAT) + 1 - state.get(AGAIN);
+        step.accept("the beat is " + beat, state.with(BEAT, beat).with(EXECUTED, 1));
       }
     } else {
       int from = variant == Variant.BELIEVES_FROM_THE_ANSWER ? 0 : sent;
       // Once lost at its deadline, a session stays lost.
-      PackedState next = state.with(SENT, NONE).with(EXECUTED, 0);
+      PackedState next = state.with(SENT, NONE).with(EXECUTED, 0).with(AGAIN, 0);
       step.accept(
           "the renewal is answered",
           believes(state) ? next.with(CONFIRMED, Math.min(from, state.get(CONFIRMED))) : next);
@@ -161,7 +172,7 @@ final class ObservedExpiryModel implements Model<PackedState> {
   /** Whether the rule lets a judge end a session whose beat it has seen for so long. */
   private boolean mayEnd(int beat, int stood) {
     long[] now = {0};
-    HeartbeatMonitor watch = new HeartbeatMonitor(() -> now[0]);
+    HeartbeatMonitor<SessionId> watch = new HeartbeatMonitor<>(() -> now[0]);
     watch.left(OWNER, beat, TICK.multipliedBy(ttl));
     now[0] = TICK.toNanos() * stood;
     return watch.left(OWNER, beat, TICK.multipliedBy(ttl)).isZero();

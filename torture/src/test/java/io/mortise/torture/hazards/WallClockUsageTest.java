@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockClient;
 import io.mortise.curator.CuratorStore;
+import io.mortise.etcd.EtcdStore;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.quorum.QuorumStore;
 import io.mortise.redis.RedisStore;
@@ -58,6 +59,7 @@ class WallClockUsageTest {
           JdbcStore.class,
           SqlHelpers.class,
           RedisStore.class,
+          EtcdStore.class,
           QuorumStore.class,
           ZooKeeperStore.class,
           CuratorStore.class
@@ -72,6 +74,8 @@ class WallClockUsageTest {
             // Where tokens begin; from then on they run with the monotonic clock.
             "io/mortise/internal/table/MemStore",
             "io/mortise/jdbc/dialect/HostClock",
+            // Ages that people see, and when idle records are forgotten.
+            "io/mortise/etcd/EtcdLockStore",
             // How long ago somebody came, for people who look.
             "io/mortise/zookeeper/ZooKeeperSurvey",
             "io/mortise/zookeeper/ZooKeeperInspector",

@@ -1,0 +1,141 @@
+package io.mortise.etcd;
+
+import static io.mortise.etcd.JsonText.base64;
+
+import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.spi.document.VersionedDocuments;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Documents as keys of etcd. The version of a document is the revision of its last change; that of
+ * one that is not there is the revision at which it was looked for.
+ *
+ * <p><b>Absence.</b> A key that was made and removed since looks as if it had never been. A removal
+ * therefore writes one further key in the same transaction. A document is made only if that key is
+ * not newer than the look, so that a write which etcd executes long after it was given up finds out
+ * here too.
+ *
+ * <p>Reads go through the leader (etcd's default), so that they see each write that was answered.
+ * Thread-safe.
+ */
+final class EtcdDocuments implements VersionedDocuments {
+  /** What a removal writes. Documents have other names. */
+  private static final String REMOVED = "removed";
+
+  private final EtcdGateway gateway;
+  private final String prefix;
+  private final LongSupplier micros;
+  private final EtcdWatch watch;
+
+  /**
+   * Sends nothing yet.
+   *
+   * @param prefix what each key begins with
+   * @param micros the time of day of this process
+   */
+  EtcdDocuments(EtcdGateway gateway, String prefix, LongSupplier micros) {
+    this.gateway = gateway;
+    this.prefix = prefix;
+    this.micros = micros;
+    this.watch = new EtcdWatch(gateway);
+  }
+
+  @Override
+  public CompletionStage<VersionedText> read(String key) {
+    return gateway
+        .call("/v3/kv/range", "{\"key\":" + base64(prefix + key) + "}")
+        .thenApply(
+            answer ->
+                answer.objects("kvs").stream()
+                    .findFirst()
+                    .map(
+                        found ->
+                            new VersionedText(
+                                JsonText.plain(found.text("value")), found.text("mod_revision")))
+                    .orElseGet(
+                        () -> new VersionedText(null, answer.object("header").text("revision"))));
+  }
+
+  @Override
+  public CompletionStage<Boolean> compareAndSet(
+      String key, VersionedText found, @Nullable String text) {
+    String full = base64(prefix + key);
+    String removed = base64(prefix + REMOVED);
+    String compare =
+        found.text() == null
+            ? isRevision(full, "EQUAL", 0)
+                + ","
+                + isRevision(removed, "LESS", Long.parseLong(found.version()) + 1)
+            : isRevision(full, "EQUAL", Long.parseLong(found.version()));
+    String write =
+        text == null
+            ? "{\"requestDeleteRange\":{\"key\":" + full + "}}," + put(removed, base64(""))
+            : put(full, base64(text));
+    return gateway
+        .call("/v3/kv/txn", "{\"compare\":[" + compare + "],\"success\":[" + write + "]}")
+        .thenApply(
+            answer -> {
+              boolean written = answer.flag("succeeded");
+              if (written) {
+                watch.written(prefix + key, answer.object("header").number("revision"));
+              }
+              return written;
+            });
+  }
+
+  private static String isRevision(String key, String result, long revision) {
+    return "{\"key\":%s,\"target\":\"MOD\",\"result\":\"%s\",\"mod_revision\":\"%d\"}"
+        .formatted(key, result, revision);
+  }
+
+  private static String put(String key, String value) {
+    return "{\"requestPut\":{\"key\":" + key + ",\"value\":" + value + "}}";
+  }
+
+  /** A transaction that writes nothing, and is refused to a user who may not write. */
+  CompletionStage<JsonObject> checkAccess() {
+    String key = base64(prefix + REMOVED);
+    return gateway.call(
+        "/v3/kv/txn",
+        "{\"compare\":["
+            + isRevision(key, "LESS", 0)
+            + "],\"success\":["
+            + put(key, "\"\"")
+            + "]}");
+  }
+
+  @Override
+  public CompletionStage<List<String>> scan(String keyPrefix, String after, int limit) {
+    // The key that follows another at once has one zero byte more.
+    String from = after.isEmpty() ? prefix + keyPrefix : prefix + after + '\0';
+    return gateway
+        .call(
+            "/v3/kv/range",
+            "{\"key\":%s,\"range_end\":%s,\"keys_only\":true,\"limit\":\"%d\"}"
+                .formatted(base64(from), JsonText.base64After(prefix + keyPrefix), limit))
+        .thenApply(
+            answer ->
+                answer.objects("kvs").stream()
+                    .map(found -> JsonText.plain(found.text("key")).substring(prefix.length()))
+                    .toList());
+  }
+
+  @Override
+  public Runnable watch(String key, Runnable changed) {
+    return watch.add(prefix + key, changed);
+  }
+
+  @Override
+  public long micros() {
+    return micros.getAsLong();
+  }
+
+  @Override
+  public void close() {
+    watch.close();
+    gateway.close();
+  }
+}

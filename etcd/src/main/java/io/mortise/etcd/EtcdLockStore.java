@@ -1,0 +1,97 @@
+package io.mortise.etcd;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.liveness.ForwardingStore;
+import io.mortise.internal.storekit.TlsProbe;
+import io.mortise.spi.Capability;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.document.DocumentStore;
+import io.mortise.spi.time.Ticker;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/** The store of documents in etcd, and what etcd tells of itself. Thread-safe. */
+final class EtcdLockStore extends ForwardingStore {
+  /** Renewals are sent each third of a TTL, and take some milliseconds. */
+  private static final Duration LEAST_TTL = Duration.ofMillis(500);
+
+  /** An observer counts by a clock that may run at another rate. */
+  private static final Duration EXPIRY_LAG = Duration.ofMillis(10);
+
+  private final EtcdGateway gateway;
+
+  private EtcdLockStore(LockStore store, EtcdGateway gateway) {
+    super(store);
+    this.gateway = gateway;
+  }
+
+  /** See {@link EtcdStore#open}. */
+  static LockStore connect(StoreUrl url, Ticker ticker, InstantSource wallClock) {
+    EtcdTarget target = EtcdTarget.parse(url);
+    EtcdGateway gateway = new EtcdGateway(target, "requests");
+    LongSupplier micros = micros(ticker, wallClock);
+    EtcdDocuments documents = new EtcdDocuments(gateway, target.prefix(), micros);
+    EtcdDocuments renewals =
+        new EtcdDocuments(new EtcdGateway(target, "renewals"), target.prefix(), micros);
+    LockStore store =
+        new EtcdLockStore(
+            DocumentStore.withoutClock(profile(target), documents, renewals, ticker), gateway);
+    try {
+      var unused = documents.checkAccess().toCompletableFuture().join();
+    } catch (CompletionException e) {
+      store.close();
+      RuntimeException cause = e.getCause() instanceof RuntimeException known ? known : e;
+      throw wantsTls(target, cause)
+          ? new StoreUnfitException(
+              "Etcd speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target),
+              cause)
+          : cause;
+    }
+    return store;
+  }
+
+  /** A member that speaks TLS says nothing to what is none. */
+  private static boolean wantsTls(EtcdTarget target, RuntimeException failure) {
+    return !target.isTls()
+        && failure instanceof StoreUnavailableException
+        && target.members().stream()
+            .map(member -> new InetSocketAddress(member.getHost(), member.getPort()))
+            .anyMatch(
+                member -> TlsProbe.askInTls(member, target.timeout()) == TlsProbe.ProbeAnswer.YES);
+  }
+
+  /** Begins with the time of day, and never goes back. */
+  private static LongSupplier micros(Ticker ticker, InstantSource wallClock) {
+    long begin = ticker.nanos();
+    long start = TimeUnit.MILLISECONDS.toMicros(wallClock.millis());
+    return () -> start + TimeUnit.NANOSECONDS.toMicros(ticker.nanos() - begin);
+  }
+
+  private static StoreProfile profile(EtcdTarget target) {
+    Set<Capability> capabilities = EnumSet.copyOf(DocumentStore.CAPABILITIES_WITHOUT_CLOCK);
+    capabilities.add(Capability.PUSH);
+    return new StoreProfile(
+        target.display(), capabilities, target.timeout(), LEAST_TTL, EXPIRY_LAG);
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return new EtcdSettingsReport(gateway).make();
+  }
+
+  @Override
+  public String toString() {
+    return profile().display();
+  }
+}

@@ -1,0 +1,37 @@
+package io.mortise.etcd;
+
+import io.mortise.annotation.Beta;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
+
+/**
+ * Opens stores in etcd, 3.4 or later: each lock is a key that is replaced by comparing its
+ * revision. No lease of etcd takes part: a lease that is being renewed may be revoked when a
+ * stopped leader goes on.
+ *
+ * <p>What an etcd lock cannot promise: a holder that is stopped for longer than its TTL has lost
+ * the lock before it wakes up. Its fencing token, from the revision of its grant, is then smaller
+ * than that of the next holder.
+ *
+ * <p>What this store cannot do: at-most and at-least times, sticky locks. Such requests are refused
+ * with {@link io.mortise.UnsupportedByStoreException}.
+ */
+@Beta
+public final class EtcdStore {
+  private EtcdStore() {}
+
+  /**
+   * Connects to {@code etcd://[user:password@]host[:port][,host[:port]…]}, members of one cluster.
+   * Parameters: {@code namespace}, {@code timeout}, {@code tls}, and with it {@code ca}, a file of
+   * trusted certificates in PEM form. Blocks, for the timeout of each member where nobody answers.
+   *
+   * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
+   * @throws io.mortise.StoreUnavailableException if no member can be reached, or none has a leader
+   * @throws io.mortise.StoreUnfitException if one can, but must not be used as it is
+   */
+  public static LockStore open(String url) {
+    return EtcdLockStore.connect(StoreUrl.parse(url), Ticker.SYSTEM, WallClock.SYSTEM);
+  }
+}

@@ -1,0 +1,101 @@
+package io.mortise.etcd;
+
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.etcd.JsonReader.JsonObject;
+
+/** A refusal by etcd. What it means for a lock is told by {@link #translated}. */
+final class GatewayException extends Exception {
+  private static final long serialVersionUID = 1L;
+
+  // The codes of gRPC that etcd uses, and one of HTTP.
+  private static final long PERMISSION_DENIED = 7;
+  private static final long UNAUTHENTICATED = 16;
+  private static final int NOT_FOUND = 404;
+
+  private final String said;
+  private final int status;
+  private final long code;
+
+  /**
+   * Takes an answer apart that is no result.
+   *
+   * @param status of HTTP
+   * @param body JSON, or what the server says instead where it has no gateway
+   */
+  GatewayException(int status, String body) {
+    this(status, body, message(body));
+  }
+
+  private GatewayException(int status, String body, String said) {
+    super(said);
+    this.said = said;
+    this.status = status;
+    this.code = code(body);
+  }
+
+  private static String message(String body) {
+    try {
+      return JsonReader.read(body).text("message");
+    } catch (IllegalArgumentException e) {
+      return body.strip();
+    }
+  }
+
+  private static long code(String body) {
+    try {
+      JsonObject error = JsonReader.read(body);
+      return error.number("code");
+    } catch (IllegalArgumentException e) {
+      return 0;
+    }
+  }
+
+  private boolean says(String part) {
+    return said.contains(part);
+  }
+
+  /** Whether it wants another token; nothing was executed then. */
+  boolean wantsToken() {
+    return code == UNAUTHENTICATED || says("invalid auth token") || says("auth store is old");
+  }
+
+  /** Whether another member may do what this one cannot, now. */
+  boolean isOfMember() {
+    return says("no leader") || says("leader changed") || says("timed out");
+  }
+
+  /** As the store tells it, with what to do. */
+  LockException translated(String store) {
+    if (status == NOT_FOUND) {
+      return unfit(
+          "Etcd has no JSON gateway there (store=%s). Use etcd 3.4 or later, without --enable-grpc-gateway=false."
+              .formatted(store));
+    } else if (says("user name is empty")) {
+      return unfit(
+          "Etcd wants a user (store=%s). Write etcd://user:password@host:2379.".formatted(store));
+    } else if (says("authentication is not enabled")) {
+      return unfit(
+          "Etcd knows no users, and the URL has one (store=%s). Leave it out, or enable authentication in etcd."
+              .formatted(store));
+    } else if (says("invalid user ID or password")) {
+      return unfit("Etcd refuses the user or the password (store=%s).".formatted(store));
+    } else if (code == PERMISSION_DENIED) {
+      return unfit(
+          "The user may not read and write the keys of this namespace (store=%s). Grant its role readwrite on them: etcdctl role grant-permission ROLE readwrite /mortise/ --prefix."
+              .formatted(store));
+    } else if (says("database space exceeded")) {
+      return new StoreUnavailableException(
+          "Etcd refuses all writes, because its database has reached its quota (store=%s). Compact its history, defragment, and disarm the alarm: etcdctl compact, defrag, alarm disarm."
+              .formatted(store),
+          this);
+    }
+    return new StoreUnavailableException(
+        "Etcd refuses a request (store=%s, status=%d): %s.".formatted(store, status, said), this);
+  }
+
+  private StoreUnfitException unfit(String message) {
+    return new StoreUnfitException(message, this);
+  }
+}

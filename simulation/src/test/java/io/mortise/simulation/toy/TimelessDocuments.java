@@ -1,0 +1,107 @@
+package io.mortise.simulation.toy;
+
+import static java.util.concurrent.CompletableFuture.completedFuture;
+
+import io.mortise.spi.document.VersionedDocuments;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server of the toy store, without a clock. A document that is not there has the version of the
+ * whole map, and is made only if none was removed since.
+ */
+final class TimelessDocuments implements VersionedDocuments {
+  private final ReentrantLock guard = new ReentrantLock();
+  private final TreeMap<String, VersionedText> documents = new TreeMap<>();
+  private final Map<String, Runnable> watches = new ConcurrentHashMap<>();
+  private final LongSupplier wallClock;
+  private long version = 1;
+  private long removed;
+
+  /**
+   * No documents.
+   *
+   * @param wallClock the time of day of a process, in microseconds
+   */
+  TimelessDocuments(LongSupplier wallClock) {
+    this.wallClock = wallClock;
+  }
+
+  @Override
+  public CompletionStage<VersionedText> read(String key) {
+    guard.lock();
+    try {
+      VersionedText found = documents.get(key);
+      return completedFuture(
+          found == null ? new VersionedText(null, Long.toString(version)) : found);
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  @Override
+  public CompletionStage<Boolean> compareAndSet(
+      String key, VersionedText found, @Nullable String text) {
+    boolean written;
+    guard.lock();
+    try {
+      VersionedText stands = documents.get(key);
+      written =
+          found.text() == null
+              ? stands == null && Long.parseLong(found.version()) >= removed
+              : found.equals(stands);
+      if (written) {
+        write(key, text);
+      }
+    } finally {
+      guard.unlock();
+    }
+    Runnable changed = written ? watches.get(key) : null;
+    if (changed != null) {
+      changed.run();
+    }
+    return completedFuture(written);
+  }
+
+  private void write(String key, @Nullable String text) {
+    version++;
+    if (text == null) {
+      documents.remove(key);
+      removed = version;
+    } else {
+      documents.put(key, new VersionedText(text, Long.toString(version)));
+    }
+  }
+
+  @Override
+  public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
+    guard.lock();
+    try {
+      return completedFuture(
+          documents.tailMap(prefix).keySet().stream()
+              .takeWhile(key -> key.startsWith(prefix))
+              .filter(key -> key.compareTo(after) > 0)
+              .limit(limit)
+              .toList());
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  @Override
+  public Runnable watch(String key, Runnable changed) {
+    watches.put(key, changed);
+    return () -> watches.remove(key, changed);
+  }
+
+  @Override
+  public long micros() {
+    return wallClock.getAsLong();
+  }
+}
