@@ -77,6 +77,15 @@ public interface StoreSession {
   default void onConnectionLost(Consumer<String> lost) {}
 
   /**
+   * Whether others judge the session by how long its beat has not changed, and a renewal that is
+   * sent again with the same beat changes nothing for them. The engine then counts from when it
+   * sent that beat first, whichever try was answered. Does not block.
+   */
+  default boolean isJudgedByBeat() {
+    return false;
+  }
+
+  /**
    * Whether pushes may reach this session. False once it is known that they do not: the server does
    * not let its user listen, or a pooler is in the way. The engine keeps no grant idle then,
    * whatever {@link Capability#CALL_BACK} says. Does not block.

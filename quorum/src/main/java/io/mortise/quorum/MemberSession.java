@@ -40,6 +40,11 @@ final class MemberSession {
 
   long pending;
 
+  /** The beat that was sent last, and when it was sent first. */
+  private long sentBeat;
+
+  private long sentBeatAt;
+
   /** Of the member's notifications: told, and to be acknowledged by the next renewal. */
   final List<Long> seen = new ArrayList<>();
 
@@ -124,6 +129,15 @@ final class MemberSession {
 
   boolean isLost() {
     return lost;
+  }
+
+  /** A renewal is sent; returns from when on it counts if the member acknowledges it. */
+  long sends(long beat, long now) {
+    if (beat != sentBeat) {
+      sentBeat = beat;
+      sentBeatAt = now;
+    }
+    return store.isJudgedByBeat() ? sentBeatAt : now;
   }
 
   void renewed(long sentAt) {

@@ -62,6 +62,17 @@ final class QuorumRenewal {
     return sessions.get(member);
   }
 
+  /** Whether a member judges it by its beat. */
+  boolean isJudgedByBeat() {
+    for (int member = 0; member < sessions.length(); member++) {
+      MemberSession present = sessions.get(member);
+      if (present != null && present.store.isJudgedByBeat()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Whether this is the object by which the session is renewed. */
   boolean hasBegun() {
     return begun;
@@ -139,15 +150,17 @@ final class QuorumRenewal {
     long previous;
     long next;
     List<Long> seen;
+    long sentAt = session.now();
+    long countsFrom;
     guard.lock();
     try {
       previous = member.confirmed;
       next = member.pending == 0 ? member.confirmed : member.pending;
       seen = List.copyOf(member.seen);
+      countsFrom = member.sends(next, sentAt);
     } finally {
       guard.unlock();
     }
-    long sentAt = session.now();
     int doubts = member.doubts();
     member
         .store
@@ -157,14 +170,17 @@ final class QuorumRenewal {
                 answered(
                     member,
                     round,
-                    new SentRenewal(sentAt, doubts),
+                    new SentRenewal(sentAt, countsFrom, doubts),
                     next,
                     seen,
                     failure == null ? renewal : new Renewal.Unknown(failure)));
   }
 
-  /** When a renewal left, and how often there had been doubts about the server by then. */
-  private record SentRenewal(long at, int doubts) {}
+  /**
+   * When a renewal left, from when on it counts, and how often there had been doubts about the
+   * server by then.
+   */
+  private record SentRenewal(long at, long countsFrom, int doubts) {}
 
   private void answered(
       MemberSession member,
@@ -194,7 +210,7 @@ final class QuorumRenewal {
         member.seen.removeAll(seen);
         take(member, renewed);
         if (!forgot && !(renewed.more() && endsWithGone(renewed))) {
-          member.renewed(store.rules().countsFrom(sentRenewal.at(), session.now()));
+          member.renewed(store.rules().countsFrom(sentRenewal.countsFrom(), session.now()));
         }
       } finally {
         guard.unlock();

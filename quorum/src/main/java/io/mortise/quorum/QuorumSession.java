@@ -432,6 +432,11 @@ final class QuorumSession implements StoreSession {
   // ---- Liveness ----
 
   @Override
+  public boolean isJudgedByBeat() {
+    return renewing.isJudgedByBeat();
+  }
+
+  @Override
   public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
     if (closed) {
       return CompletableFuture.completedFuture(Refusals.SESSION_CLOSED);

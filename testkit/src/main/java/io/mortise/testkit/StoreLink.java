@@ -308,6 +308,11 @@ public final class StoreLink implements PartitionedStore {
     }
 
     @Override
+    public boolean isJudgedByBeat() {
+      return session.isJudgedByBeat();
+    }
+
+    @Override
     public boolean receivesPushes() {
       return session.receivesPushes();
     }

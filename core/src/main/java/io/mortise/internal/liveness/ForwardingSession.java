@@ -55,6 +55,11 @@ public abstract class ForwardingSession implements StoreSession {
   }
 
   @Override
+  public boolean isJudgedByBeat() {
+    return session.isJudgedByBeat();
+  }
+
+  @Override
   public boolean receivesPushes() {
     return session.receivesPushes();
   }

@@ -18,7 +18,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * owner believes no more, if both clocks run at about the same rate. Should it renew after all, the
  * beat is another one and the compare-and-set fails.
  *
- * <p>The beat has to change with each renewal that is executed, also with one that is sent again.
+ * <p>Either the beat changes with each renewal that is executed, also with one that is sent again;
+ * or the owner counts from when it sent the beat first ({@link
+ * io.mortise.spi.StoreSession#isJudgedByBeat}).
  *
  * <p>Thread-safe. Remembers the 4,096 beats that were looked at last.
  *

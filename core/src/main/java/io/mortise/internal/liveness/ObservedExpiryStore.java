@@ -188,6 +188,11 @@ public final class ObservedExpiryStore extends ForwardingStore {
       }
     }
 
+    @Override
+    public boolean isJudgedByBeat() {
+      return true;
+    }
+
     private boolean refused(Request request, Consumer<Reply> sink) {
       Reply refusal = profile.refusal(request).orElse(null);
       if (refusal != null) {

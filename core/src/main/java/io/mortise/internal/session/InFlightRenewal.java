@@ -9,12 +9,15 @@ import java.util.List;
  * A renewal on its way, and what the clocks showed before it left.
  *
  * @param at the local time at which it was sent
- * @param suspended how long the host had slept by then, in nanoseconds
+ * @param countsFrom the local time from which the session lives by it: when it was sent, or where
+ *     others judge the session by its beat, when that beat was sent first
+ * @param suspended how long the host had slept by the latter, in nanoseconds
  * @param beat what the store compares
  * @param ttl how long the session lives by it
  * @param seen the notifications that it confirms
  */
-record InFlightRenewal(long at, long suspended, long beat, Duration ttl, List<Long> seen) {
+record InFlightRenewal(
+    long at, long countsFrom, long suspended, long beat, Duration ttl, List<Long> seen) {
   /** What has gone is told first: as long as that goes on, no lease may get more time. */
   static boolean moreHasGone(Renewal.Renewed answer) {
     List<Renewal.NumberedNotification> notifications = answer.notifications();

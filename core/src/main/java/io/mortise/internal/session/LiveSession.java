@@ -64,6 +64,11 @@ public final class LiveSession implements Validity {
   /** How long the session lives from the renewal with the pending beat on. */
   Duration pendingTtl;
 
+  /** When the pending beat was sent first, and how long the host had slept by then. */
+  long beatSentAt;
+
+  long beatSuspended;
+
   int failures;
   boolean suspect;
 

@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>A failed renewal</b> neither extends nor ends the session. It is tried again, with the same
  * beat, until the deadline; a try without an answer is followed by another after a sixth of the
- * TTL. A late answer extends from its own send time.
+ * TTL. A late answer extends from its own send time; where others judge the session by its beat
+ * ({@link io.mortise.spi.StoreSession#isJudgedByBeat}), from when that beat was sent first.
  *
  * <p><b>A process that waits and holds nothing</b> renews each second for three, where the store
  * can: when it is stopped, its place in the queue is given up soon. Before it believes in a grant,
@@ -209,28 +210,34 @@ public final class SessionRenewer {
     long next;
     List<Long> seen;
     Duration lifetime;
-    long sentAt;
-    long suspendedAt;
+    InFlightRenewal inFlight;
     guard.lock();
     try {
       if (session.phase == LiveSessionPhase.ENDED || closed) {
         return;
       }
       session.renewalRuns(env.now());
-      suspendedAt = clocks.noteSuspension(session, () -> watchDeadline(session));
+      long suspendedAt = clocks.noteSuspension(session, () -> watchDeadline(session));
       if (session.pendingBeat == session.confirmedBeat) {
         // A counter, so that it rises, and 20 random bits, so that a cloned process cannot draw the
         // same (invariants.md#beat-compare-and-set).
         session.pendingBeat =
             (((session.confirmedBeat >>> 20) + 1) << 20) | env.random().nextInt(1 << 20);
         session.pendingTtl = sessionTtl.choose(session);
+        session.beatSentAt = env.now();
+        session.beatSuspended = suspendedAt;
       }
       previous = session.confirmedBeat;
       next = session.pendingBeat;
       lifetime = session.pendingTtl;
       seen = List.copyOf(session.seen);
-      sentAt = env.now();
+      long sentAt = env.now();
       session.sent(sentAt);
+      inFlight =
+          session.store().isJudgedByBeat()
+              ? new InFlightRenewal(
+                  sentAt, session.beatSentAt, session.beatSuspended, next, lifetime, seen)
+              : new InFlightRenewal(sentAt, sentAt, suspendedAt, next, lifetime, seen);
       if (!sessionTtl.isWhole(lifetime)) {
         // It may be executed from now on, and then counts, whatever was confirmed before.
         session.shortenTo(sentAt + sessionTtl.minusSafetyMargin(lifetime));
@@ -252,10 +259,7 @@ public final class SessionRenewer {
     session.renewalReturned();
     stage.whenComplete(
         (renewal, error) ->
-            renewed(
-                session,
-                new InFlightRenewal(sentAt, suspendedAt, next, lifetime, seen),
-                error == null ? renewal : new Renewal.Unknown(error)));
+            renewed(session, inFlight, error == null ? renewal : new Renewal.Unknown(error)));
   }
 
   private void reschedule(LiveSession session, long delay) {
@@ -321,7 +325,8 @@ public final class SessionRenewer {
       long now = env.now();
       long suspendedNanos =
           clocks.noteSuspension(session, () -> watchDeadline(session)) - sent.suspended();
-      long until = env.rules().validFrom(sent.at(), now) + sessionTtl.minusSafetyMargin(sent.ttl());
+      long until =
+          env.rules().validFrom(sent.countsFrom(), now) + sessionTtl.minusSafetyMargin(sent.ttl());
       if (suspendedNanos > SessionClocks.SLEEP_NANOS) {
         // The store's time went on while the request or its answer waited here.
         until -= suspendedNanos;
@@ -351,7 +356,7 @@ public final class SessionRenewer {
           answer.more()
               || session.phase == LiveSessionPhase.OPENING
               || !session.whenFullTtl.isEmpty();
-      long pause = env.jittered(sent.ttl().toNanos() / 3) - (now - sent.at());
+      long pause = env.jittered(sent.ttl().toNanos() / 3) - (now - sent.countsFrom());
       if (soon || !overtaken) {
         reschedule(session, soon ? 0 : Math.max(0, pause));
       }

@@ -364,6 +364,12 @@ final class ShardStore implements LockStore {
     }
 
     @Override
+    public boolean isJudgedByBeat() {
+      StoreSession session = opened;
+      return session != null && session.isJudgedByBeat();
+    }
+
+    @Override
     public boolean receivesPushes() {
       StoreSession session = opened;
       return session == null || session.receivesPushes();

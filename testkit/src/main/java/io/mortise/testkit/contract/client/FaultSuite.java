@@ -1,14 +1,18 @@
 package io.mortise.testkit.contract.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
+import io.mortise.event.LockListener;
+import io.mortise.event.LockListener.RenewalResult;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Mode;
 import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.Seed;
 import io.mortise.testkit.StoreLink;
 import io.mortise.testkit.StoreUnderTest;
@@ -18,6 +22,7 @@ import io.mortise.testkit.history.HistoryRecorder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -46,6 +51,46 @@ class FaultSuite extends ClientSuite {
 
   FaultSuite(StoreUnderTest under) {
     super(under);
+  }
+
+  /** The first try of a renewal is executed and not answered, a later one is answered. */
+  @Test
+  @Tag("exclusion")
+  @RerunIfPaused
+  void givenRenewalThatWasAnsweredLate_whenTheHolderIsCutOff_thenItsLeaseEndsBeforeTheNextHolds() {
+    RenewalCount renewals = new RenewalCount();
+    Peer cutOff = peer("cut off", mortalTtl(), renewals);
+    Lease lease = get(start(() -> cutOff.lock().acquire()));
+    // From now on somebody observes the holder's session.
+    Future<Lease> next = start(() -> peer("next", mortalTtl()).lock().acquire());
+    renewals.awaitNext(RenewalResult.RENEWED);
+    cutOff.link().set(StoreLink.LinkState.ANSWERS_LOST);
+    renewals.awaitNext(RenewalResult.UNANSWERED);
+    cutOff.link().set(StoreLink.LinkState.UP);
+    renewals.awaitNext(RenewalResult.RENEWED);
+    cutOff.link().set(StoreLink.LinkState.CUT);
+    try (Lease held = get(next)) {
+      assertThat(lease.isValid()).as("two hold, one by token %s", held.token()).isFalse();
+    }
+    cutOff.link().set(StoreLink.LinkState.UP);
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+  }
+
+  private static final class RenewalCount implements LockListener {
+    private final List<RenewalResult> results = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void onSessionRenewed(SessionRenewed event) {
+      results.add(event.outcome());
+    }
+
+    void awaitNext(RenewalResult result) {
+      int before = results.size();
+      BoundedWait.until(
+          LONG,
+          "a renewal is " + result,
+          () -> results.subList(before, results.size()).contains(result));
+    }
   }
 
   @Test
