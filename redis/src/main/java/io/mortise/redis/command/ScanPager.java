@@ -27,7 +27,7 @@ public final class ScanPager<T> {
   private static final int MOST_PER_SCAN = 1000;
 
   private static final Pattern POSITION =
-      Pattern.compile("(\\d{1,20})/(\\d{1,9})/(\\d{1,9})/([0-9a-f]{1,8})");
+      Pattern.compile("(\\d{1,20})/(\\d{1,4})/(\\d{1,9})/([0-9a-f]{1,8})");
 
   private final ScanCommand scan;
   private final Function<List<String>, CompletionStage<List<T>>> look;
@@ -109,7 +109,7 @@ public final class ScanPager<T> {
 
     static Optional<ScanPosition> parse(String text) {
       Matcher parts = POSITION.matcher(text);
-      return parts.matches()
+      return parts.matches() && Integer.parseInt(parts.group(2)) <= MOST_PER_SCAN
           ? Optional.of(
               new ScanPosition(
                   parts.group(1),

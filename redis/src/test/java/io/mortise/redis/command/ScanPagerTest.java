@@ -6,6 +6,7 @@ import io.mortise.redis.command.ScanPager.FoundKeys;
 import io.mortise.redis.command.ScanPager.ScanPage;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.Seed;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -47,6 +48,24 @@ class ScanPagerTest {
     return isFilling
         ? ScanPager.filling(table::scan, key -> CompletableFuture.completedFuture(Optional.of(key)))
         : ScanPager.byScans(table::scan, CompletableFuture::completedFuture);
+  }
+
+  /** A SCAN over all keys at once would stop the server for everybody. */
+  @ParameterizedTest
+  @ValueSource(strings = {"0/999999999/0/0", "0/1001/0/0", "0/0", "x", "0/10/1/-1"})
+  void givenCursorThatIsNotOurs_thenItIsRefused_andNothingIsSent(String cursor) {
+    ScanPager<String> pager =
+        ScanPager.byScans(
+            (from, count) -> {
+              throw new AssertionError("SCAN with COUNT " + count);
+            },
+            CompletableFuture::completedFuture);
+    assertThat(pager.page(cursor, 10))
+        .failsWithin(Duration.ofSeconds(1))
+        .withThrowableThat()
+        .havingCause()
+        .isInstanceOf(IllegalArgumentException.class)
+        .withMessageContaining(cursor);
   }
 
   @ParameterizedTest
