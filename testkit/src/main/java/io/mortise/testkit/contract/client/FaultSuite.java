@@ -22,6 +22,7 @@ import io.mortise.testkit.history.HistoryRecorder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
@@ -61,11 +62,12 @@ class FaultSuite extends ClientSuite {
     RenewalCount renewals = new RenewalCount();
     Peer cutOff = peer("cut off", mortalTtl(), renewals);
     Lease lease = get(start(() -> cutOff.lock().acquire()));
-    // From now on somebody observes the holder's session.
-    Future<Lease> next = start(() -> peer("next", mortalTtl()).lock().acquire());
+    Peer observer = peer("observer", mortalTtl());
+    Future<Lease> next = start(() -> tryUntilHeld(observer));
     renewals.awaitNext(RenewalResult.RENEWED);
     cutOff.link().set(StoreLink.LinkState.ANSWERS_LOST);
     renewals.awaitNext(RenewalResult.UNANSWERED);
+    BoundedWait.pass(mortalTtl().dividedBy(4));
     cutOff.link().set(StoreLink.LinkState.UP);
     renewals.awaitNext(RenewalResult.RENEWED);
     cutOff.link().set(StoreLink.LinkState.CUT);
@@ -74,6 +76,17 @@ class FaultSuite extends ClientSuite {
     }
     cutOff.link().set(StoreLink.LinkState.UP);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+  }
+
+  /** Looks at the holder's session all the time. */
+  private static Lease tryUntilHeld(Peer peer) {
+    while (true) {
+      Optional<Lease> lease = peer.lock().tryAcquire();
+      if (lease.isPresent()) {
+        return lease.get();
+      }
+      BoundedWait.pass(Duration.ofMillis(20));
+    }
   }
 
   private static final class RenewalCount implements LockListener {
