@@ -38,12 +38,12 @@ class OlderHoldsTest {
     // The store lists by name, and a heap must see short and long holds mixed.
     Collections.shuffle(names, new Random(SEED));
     for (int i = 0; i < HELD; i++) {
-      store.hold(names.get(i), i % 2, i);
+      store.hold(names.get(i), i % 2, i + 1);
       store.advance(Duration.ofMillis(10));
     }
     Observer observer = new Observer(store, 0.5, () -> store.nanos, store::now);
     store.advance(Duration.ofMillis(10));
-    store.hold("younger", 1, HELD);
+    store.hold("younger", 1, HELD + 1);
     api = new ConsoleApi(store, null, observer, Set.of(), null, () -> store.nanos, store::now);
     observer.watched();
     while (!observer.survey().complete()) {
