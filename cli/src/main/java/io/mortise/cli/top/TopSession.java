@@ -37,10 +37,10 @@ import org.slf4j.LoggerFactory;
  * store: an observer looks at it in a thread of its own, and so does another what a key asks for.
  */
 public final class TopSession {
-  /** That of the console, for what operators do. */
-  public static final String AUDIT = "io.mortise.console.internal.api.Evictor";
+  /** The console's, where all stands that operators do. */
+  private static final Logger log =
+      LoggerFactory.getLogger("io.mortise.console.internal.api.Evictor");
 
-  private static final Logger audit = LoggerFactory.getLogger(AUDIT);
   private static final long TICK_MILLIS = 250;
   private static final long SNAPSHOT = Duration.ofSeconds(1).toNanos();
   private static final long LOOK = Duration.ofSeconds(2).toNanos();
@@ -247,7 +247,7 @@ public final class TopSession {
     String message =
         EvictionText.of(
             result, OutputSanitizer.text(name), LockFormatter.client(party.get()), now, dead);
-    audit.warn(
+    log.warn(
         "An operator at the terminal evicted from lock '{}' (store={}): {} (form={}, attempt={}, token={},"
             + " result={}).",
         OutputSanitizer.text(name),
@@ -264,7 +264,7 @@ public final class TopSession {
     try {
       return admin.evict(name, party.attempt(), how);
     } catch (RuntimeException e) {
-      audit.warn(
+      log.warn(
           "An operator at the terminal asked to evict from lock '{}' (store={}), and what came of it is not"
               + " known (form={}, attempt={}, token={}).",
           OutputSanitizer.text(name),
@@ -314,7 +314,7 @@ public final class TopSession {
               observer.now(), ObservedKind.OPENED, name, Duration.ZERO, "opened by an operator"));
     }
     String message = EvictionPrompt.opened(name, opened);
-    audit.warn(
+    log.warn(
         "An operator at the terminal opened lock '{}' (store={}): {}",
         OutputSanitizer.text(name),
         store(),
@@ -326,7 +326,7 @@ public final class TopSession {
     try {
       return admin.reopen(name);
     } catch (RuntimeException e) {
-      audit.warn(
+      log.warn(
           "An operator at the terminal asked to open lock '{}' (store={}), and what came of it is not known.",
           OutputSanitizer.text(name),
           store(),
