@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 
 /** Which store a command talks to. */
 final class StoreOptions extends CommonOptions {
-  /** The logger of what is done at the console. */
+  /** The logger of what operators do at the console and in {@code top}. */
   static final String AUDIT = "io.mortise.console.internal.api.Evictor";
 
   static final String VARIABLE = "MORTISE_STORE";

@@ -147,7 +147,7 @@ class LookingTest extends CommandHarness {
     assertThat(names("ls")).containsExactly("a", "b", "c", "d", "e");
     assertThat(names("ls", "--sort", "held")).containsExactly("b", "a", "c", "d", "e");
     assertThat(names("ls", "--sort", "waiting")).startsWith("b");
-    assertThat(names("ls", "--sort", "trouble")).containsExactly("b", "a", "c", "e", "d");
+    assertThat(names("ls", "--sort", "trouble")).containsExactly("a", "c", "b", "e", "d");
     assertThat(names("ls", "--state", "gone,shut")).containsExactly("a", "c", "e");
     assertThat(names("ls", "--state=waited")).containsExactly("b");
     assertThat(names("ls", "mortise-doctor")).containsExactly("mortise-doctor");

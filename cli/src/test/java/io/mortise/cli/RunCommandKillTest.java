@@ -3,8 +3,8 @@ package io.mortise.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.mortise.testkit.TestPrerequisites;
 import java.io.File;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -78,7 +79,8 @@ class RunCommandKillTest {
   void givenPerlInsteadOfSetsid_whenToolIsKilled_thenWatcherInItsOwnSessionEndsTheCommand()
       throws Exception {
     Map<String, String> variables = new HashMap<>();
-    assumeTrue(programs(variables, "mkfifo", "rm", "sleep", "perl"), "There is no perl here.");
+    boolean found = programs(variables, "mkfifo", "rm", "sleep", "perl");
+    TestPrerequisites.required(Optional.of("perl").filter(program -> found), "The program perl");
     try (CliProcess tool =
         CliProcess.startBy(
             List.of("setsid"),

@@ -2,8 +2,8 @@ package io.mortise.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.mortise.testkit.TestPrerequisites;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -22,10 +23,11 @@ import java.util.concurrent.TimeUnit;
  */
 record TerminalRun(int status, String out) {
 
-  /** Skips the test without it. */
+  /** Skips the test without it; in CI it fails. */
   static void needsPython() {
-    assumeTrue(
-        runs("python3", "-c", "import pty"), "no python3 with pty: terminals are not tested");
+    TestPrerequisites.required(
+        Optional.of("python3").filter(program -> runs(program, "-c", "import pty")),
+        "The program python3 with pty");
   }
 
   /**

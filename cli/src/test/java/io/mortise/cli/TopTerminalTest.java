@@ -48,6 +48,7 @@ class TopTerminalTest {
             "await Told db1:4711 to let go of lock 'held'.",
             "type q",
             LEFT,
+            "await Evictor - An operator at the terminal evicted from lock 'held' (store=",
             "await mortise: Told db1:4711 to let go of lock 'held'.",
             "sane");
     assertThat(run.status()).isZero();

@@ -162,7 +162,8 @@ public final class ConsoleBuilder {
    * @throws IllegalArgumentException if the address is not a loopback address and {@link #behind}
    *     is not set, or the token is below 20 characters or has others than letters, digits and
    *     {@code . _ ~ -}; or the history file is one of another store or of something else
-   * @throws java.io.UncheckedIOException if it cannot listen there, or cannot use the history file
+   * @throws java.io.UncheckedIOException if it cannot listen there, or cannot use the history file,
+   *     whose tables may be of another version
    */
   public Console start() {
     return Console.start(this);

@@ -42,7 +42,8 @@ public final class ConsoleServlet extends HttpServlet {
    *
    * @param settings not its address, {@link ConsoleBuilder#behind} and {@link
    *     ConsoleBuilder#token}, which are those of a server of its own
-   * @param access what a request may have; called for each one, by threads of the container
+   * @param access what a request may have; called for each one, by threads of the container. A null
+   *     counts as {@link ConsoleAccess#NONE}
    * @param writeHeaders what the application wants with each write, such as its CSRF token; read by
    *     the page, of the same user, before it writes. Names of headers and their values
    * @throws IllegalArgumentException if {@code behind} or {@code token} is set
@@ -65,7 +66,7 @@ public final class ConsoleServlet extends HttpServlet {
    *
    * @throws IllegalArgumentException if the history file is one of another store or of something
    *     else
-   * @throws java.io.UncheckedIOException if it cannot be used
+   * @throws java.io.UncheckedIOException if it cannot be used, or its tables are of another version
    */
   @Override
   public void init() {
@@ -86,7 +87,7 @@ public final class ConsoleServlet extends HttpServlet {
     Caller caller =
         new Caller(
             request.getRemoteUser(),
-            granted != ConsoleAccess.NONE,
+            granted == ConsoleAccess.LOOK || granted == ConsoleAccess.ACT,
             granted == ConsoleAccess.ACT,
             origin(request),
             () -> writeHeaders.apply(request));

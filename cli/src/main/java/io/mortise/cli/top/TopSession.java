@@ -29,12 +29,18 @@ import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One run of {@code mortise top}. The calling thread draws and reads keys, and never waits for the
  * store: an observer looks at it in a thread of its own, and so does another what a key asks for.
  */
 public final class TopSession {
+  /** The console's, where all stands that operators do. */
+  private static final Logger log =
+      LoggerFactory.getLogger("io.mortise.console.internal.api.Evictor");
+
   private static final long TICK_MILLIS = 250;
   private static final long SNAPSHOT = Duration.ofSeconds(1).toNanos();
   private static final long LOOK = Duration.ofSeconds(2).toNanos();
@@ -43,6 +49,7 @@ public final class TopSession {
   private final Observer observer;
   private final TopModel model;
   private final TopView view;
+  private final Ticker ticker;
   private final Queue<Runnable> answers = new ConcurrentLinkedQueue<>();
   private final List<String> done = new CopyOnWriteArrayList<>();
   private final ExecutorService asking =
@@ -51,6 +58,9 @@ public final class TopSession {
   private long shownAt;
   private long lookedAt;
 
+  /** What the store was asked for and has not answered. Of the thread that draws. */
+  private int pending;
+
   /**
    * On a store.
    *
@@ -58,8 +68,13 @@ public final class TopSession {
    * @param allowed what may be done besides looking
    */
   public TopSession(LockAdmin admin, double share, Set<TopAction> allowed) {
+    this(admin, share, allowed, Ticker.SYSTEM);
+  }
+
+  TopSession(LockAdmin admin, double share, Set<TopAction> allowed, Ticker ticker) {
     this.admin = admin;
-    this.observer = Observer.of(admin, share, Ticker.SYSTEM, InstantSource.system());
+    this.ticker = ticker;
+    this.observer = Observer.of(admin, share, ticker, InstantSource.system());
     this.model = new TopModel(allowed, new StoreRequests());
     this.view =
         new TopView(
@@ -79,10 +94,7 @@ public final class TopSession {
     observer.start();
     try (TerminalScreen screen = TerminalScreen.open(out, colours, () -> told.accept(done))) {
       while (!model.isEnded()) {
-        for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {
-          answer.run();
-        }
-        watch();
+        step();
         screen.refresh();
         screen.draw(view.lines(model, screen.columns(), screen.rows()));
         KeyPress key = screen.keys().next(TICK_MILLIS);
@@ -91,9 +103,46 @@ public final class TopSession {
         }
       }
     } finally {
-      asking.shutdownNow();
-      observer.close();
+      close();
     }
+  }
+
+  TopModel model() {
+    return model;
+  }
+
+  /** How many requests the store has not answered. */
+  int pending() {
+    return pending;
+  }
+
+  /** Takes the answers that are there, and brings up to date what is to be drawn. */
+  void step() {
+    for (Runnable answer = answers.poll(); answer != null; answer = answers.poll()) {
+      answer.run();
+    }
+    watch();
+  }
+
+  void close() {
+    asking.shutdownNow();
+    observer.close();
+  }
+
+  private void ask(Runnable request) {
+    pending++;
+    asking.execute(
+        () -> {
+          try {
+            request.run();
+          } finally {
+            answers.add(
+                () -> {
+                  pending--;
+                  lookedAt = ticker.nanos();
+                });
+          }
+        });
   }
 
   private static Thread daemon(Runnable task, String name) {
@@ -107,7 +156,7 @@ public final class TopSession {
     if (model.isPaused() && model.snapshot() != null) {
       return;
     }
-    long now = System.nanoTime();
+    long now = ticker.nanos();
     TopSnapshot.Query query = model.query();
     if (!query.equals(shown) || now - shownAt >= SNAPSHOT) {
       model.show(TopSnapshot.of(observer, query));
@@ -115,9 +164,9 @@ public final class TopSession {
       shownAt = now;
     }
     String open = model.open();
-    if (open != null && now - lookedAt >= LOOK) {
-      lookedAt = now;
-      asking.execute(() -> look(open, null, false));
+    // Looks that a store does not answer would stand before what a key asks for.
+    if (open != null && pending == 0 && now - lookedAt >= LOOK) {
+      ask(() -> look(open, null, false));
     }
   }
 
@@ -125,18 +174,17 @@ public final class TopSession {
   private final class StoreRequests implements TopModel.Requests {
     @Override
     public void look(String name, @Nullable TopAction purpose) {
-      lookedAt = System.nanoTime();
-      asking.execute(() -> TopSession.this.look(name, purpose, true));
+      ask(() -> TopSession.this.look(name, purpose, true));
     }
 
     @Override
     public void evict(String name, LockParticipant party, boolean now) {
-      asking.execute(() -> tell(name, () -> TopSession.this.evict(name, party, now)));
+      ask(() -> tell(name, () -> TopSession.this.evict(name, party, now)));
     }
 
     @Override
     public void open(String name) {
-      asking.execute(() -> tell(name, () -> TopSession.this.open(name)));
+      ask(() -> tell(name, () -> TopSession.this.open(name)));
     }
   }
 
@@ -192,12 +240,45 @@ public final class TopSession {
     Eviction how = now ? Eviction.BREAK : Eviction.CLOSE;
     ObservedEvent event = event(name, party.get(), holder.isPresent(), now);
     observer.evicting(event);
-    EvictionResult result = admin.evict(name, party.get().attempt(), how);
+    EvictionResult result = evict(name, party.get(), how);
     if (result == EvictionResult.NOT_THERE) {
       observer.notEvicted(event);
     }
-    return EvictionText.of(
-        result, OutputSanitizer.text(name), LockFormatter.client(party.get()), now, dead);
+    String message =
+        EvictionText.of(
+            result, OutputSanitizer.text(name), LockFormatter.client(party.get()), now, dead);
+    log.warn(
+        "An operator at the terminal evicted from lock '{}' (store={}): {} (form={}, attempt={}, token={},"
+            + " result={}).",
+        OutputSanitizer.text(name),
+        store(),
+        message,
+        how,
+        party.get().attempt(),
+        party.get().token(),
+        result);
+    return message;
+  }
+
+  private EvictionResult evict(String name, LockParticipant party, Eviction how) {
+    try {
+      return admin.evict(name, party.attempt(), how);
+    } catch (RuntimeException e) {
+      log.warn(
+          "An operator at the terminal asked to evict from lock '{}' (store={}), and what came of it is not"
+              + " known (form={}, attempt={}, token={}).",
+          OutputSanitizer.text(name),
+          store(),
+          how,
+          party.attempt(),
+          party.token(),
+          e);
+      throw e;
+    }
+  }
+
+  private String store() {
+    return OutputSanitizer.hide(admin.store().display());
   }
 
   private static Optional<LockParticipant> find(
@@ -226,12 +307,31 @@ public final class TopSession {
     if (held) {
       return "Somebody holds lock '" + OutputSanitizer.text(name) + "' by now. Nothing was done.";
     }
-    boolean opened = admin.reopen(name);
+    boolean opened = reopen(name);
     if (opened) {
       observer.evicting(
           ObservedEvent.ofLock(
               observer.now(), ObservedKind.OPENED, name, Duration.ZERO, "opened by an operator"));
     }
-    return EvictionPrompt.opened(name, opened);
+    String message = EvictionPrompt.opened(name, opened);
+    log.warn(
+        "An operator at the terminal opened lock '{}' (store={}): {}",
+        OutputSanitizer.text(name),
+        store(),
+        message);
+    return message;
+  }
+
+  private boolean reopen(String name) {
+    try {
+      return admin.reopen(name);
+    } catch (RuntimeException e) {
+      log.warn(
+          "An operator at the terminal asked to open lock '{}' (store={}), and what came of it is not known.",
+          OutputSanitizer.text(name),
+          store(),
+          e);
+      throw e;
+    }
   }
 }

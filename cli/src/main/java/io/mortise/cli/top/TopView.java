@@ -41,8 +41,9 @@ final class TopView {
           "E                 evict now: the lock is free at once, and two may work at the same time",
           "q, Ctrl-C         end",
           "",
-          "TROUBLE is cycle (a possible deadlock), gone (the holder's process is), long (held for three",
-          "times as long as usual), waited, shut. The worst stands first.",
+          "TROUBLE is cycle (a possible deadlock), gone (the holder's process is), long (held for over",
+          "three times as long as usual and above 10 s, from 10 holds on), waited, shut. The worst",
+          "stands first.",
           "Locks are seen by looking: holds that are shorter than two seconds may be missing.",
           "Looking takes 1% of the store's time at most, besides the start and a lock that is open.");
 

@@ -4,6 +4,7 @@ import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
 import io.mortise.admin.LockParticipant;
+import io.mortise.console.internal.api.Trouble;
 import io.mortise.console.internal.view.LockFormatter;
 import io.mortise.console.internal.view.LockFormatter.Condition;
 import java.time.Duration;
@@ -67,7 +68,7 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
             case HELD -> longestFirst(LockSelection::held);
             case WAITING -> Comparator.comparingInt(lock -> -lock.waiters().size());
             case TROUBLE ->
-                Comparator.comparingInt(LockSelection::calm)
+                Comparator.comparingInt(LockSelection::rank)
                     .thenComparing(longestFirst(LockSelection::waited))
                     .thenComparing(longestFirst(LockSelection::held));
           };
@@ -129,10 +130,15 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
     return Comparator.comparing(time).reversed();
   }
 
-  private static int calm(LockInfo lock) {
-    boolean gone = LockFormatter.condition(lock) == Condition.GONE;
-    boolean waited = !lock.waiters().isEmpty();
-    return gone && waited ? 0 : waited ? 1 : gone ? 2 : lock.shutFor().isZero() ? 4 : 3;
+  /** As on the screens that watch, without what a single look cannot tell. */
+  private static int rank(LockInfo lock) {
+    if (LockFormatter.condition(lock) == Condition.GONE) {
+      return Trouble.GONE.rank();
+    }
+    if (!lock.waiters().isEmpty()) {
+      return Trouble.WAITED.rank();
+    }
+    return lock.shutFor().isZero() ? Trouble.NO_RANK : Trouble.SHUT.rank();
   }
 
   private static Duration held(LockInfo lock) {

@@ -9,18 +9,36 @@ import io.mortise.admin.LockPage;
 import io.mortise.admin.SessionPage;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.SurveyPage;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** A store that has these locks, or does not answer. */
 final class FixedLocks implements LockAdmin {
   final Map<String, LockInfo> locks = new ConcurrentHashMap<>();
+  final List<String> done = new CopyOnWriteArrayList<>();
+  final AtomicInteger finds = new AtomicInteger();
+  volatile EvictionResult result = EvictionResult.HOLD_ENDED;
   volatile boolean away;
+
+  /** Opens when the store goes on. */
+  volatile CountDownLatch standing = new CountDownLatch(0);
 
   @Override
   public Optional<LockInfo> find(String name) {
+    finds.incrementAndGet();
+    try {
+      standing.await();
+    } catch (InterruptedException e) {
+      throw new StoreUnavailableException("The test is over.");
+    }
     answer();
     return Optional.ofNullable(locks.get(name));
   }
@@ -45,7 +63,7 @@ final class FixedLocks implements LockAdmin {
 
   @Override
   public LockPage list(String prefix, @Nullable String cursor, int limit) {
-    throw new UnsupportedOperationException();
+    return new LockPage(List.copyOf(locks.values()), null);
   }
 
   @Override
@@ -55,16 +73,20 @@ final class FixedLocks implements LockAdmin {
 
   @Override
   public EvictionResult evict(String name, String attempt, Eviction how) {
-    throw new UnsupportedOperationException();
+    answer();
+    done.add(how + " " + name + " " + attempt);
+    return result;
   }
 
   @Override
   public boolean reopen(String name) {
-    throw new UnsupportedOperationException();
+    answer();
+    done.add("open " + name);
+    return true;
   }
 
   @Override
   public StoreInfo store() {
-    throw new UnsupportedOperationException();
+    return new StoreInfo("fixed", Set.of(), Duration.ofSeconds(1));
   }
 }

@@ -11,6 +11,7 @@ import io.mortise.admin.LockParticipant.Share;
 import io.mortise.cli.output.TextWidth;
 import io.mortise.cli.top.KeyPress.KeyName;
 import io.mortise.cli.top.ScreenLine.Style;
+import io.mortise.cli.view.LockSelection;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.spi.AttemptId;
@@ -61,7 +62,23 @@ class TopScreenTest {
         });
   }
 
-  private static LockParticipant party(String host, long number, long token, int seconds) {
+  /** Its process is gone. */
+  static LockParticipant dead(String host, long number, long token) {
+    LockParticipant party = party(host, number, token, 60);
+    return new LockParticipant(
+        party.attempt(),
+        null,
+        party.label(),
+        party.share(),
+        token,
+        party.since(),
+        Duration.ZERO,
+        null,
+        false,
+        null);
+  }
+
+  static LockParticipant party(String host, long number, long token, int seconds) {
     return new LockParticipant(
         new AttemptId(new SessionId("A".repeat(11) + host.charAt(host.length() - 1)), number)
             .encoded(),
@@ -131,6 +148,21 @@ class TopScreenTest {
             "calm    db1:4711        1m    0        -                 job\n")
         .endsWith("e evict   E evict now   ? help   q end");
     assertThat(screen()).hasSize(16);
+  }
+
+  @Test
+  void givenTrouble_whenSorted_thenListAndScreenHaveTheSameOrder() {
+    threeLocks();
+    LockParticipant dead = dead("db1", 3, 7);
+    lock("gone", List.of(dead), List.of());
+    lock("gone-wanted", List.of(dead), List.of(party("db4", 1, 0, 2)));
+    List<String> order = List.of("gone-wanted", "gone", "wanted", "shut", "calm");
+    assertThat(TopSnapshot.of(observer, model.query()).rows())
+        .extracting(TopRow::name)
+        .isEqualTo(order);
+    assertThat(new LockSelection("", Set.of(), LockSelection.Order.TROUBLE, 9).from(admin).locks())
+        .extracting(LockInfo::name)
+        .isEqualTo(order);
   }
 
   @Test

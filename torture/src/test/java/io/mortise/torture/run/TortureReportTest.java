@@ -2,10 +2,10 @@ package io.mortise.torture.run;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.spi.Capability;
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.torture.history.CheckResult;
 import io.mortise.torture.history.EventKind;
 import io.mortise.torture.history.HistoryChecker;
@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
@@ -191,13 +192,7 @@ class TortureReportTest {
                 file.toUri().toString())
             .redirectOutput(out.toFile())
             .redirectError(ProcessBuilder.Redirect.DISCARD);
-    Process browser;
-    try {
-      browser = builder.start();
-    } catch (IOException e) {
-      assumeTrue(false, "no chromium: the page is not looked at");
-      throw e;
-    }
+    Process browser = TestPrerequisites.required(started(builder), "The browser 'chromium'");
     try {
       assertThat(browser.waitFor(60, TimeUnit.SECONDS)).isTrue();
     } finally {
@@ -205,5 +200,13 @@ class TortureReportTest {
       browser.destroyForcibly().waitFor();
     }
     return Files.readString(out);
+  }
+
+  private static Optional<Process> started(ProcessBuilder builder) {
+    try {
+      return Optional.of(builder.start());
+    } catch (IOException e) {
+      return Optional.empty();
+    }
   }
 }

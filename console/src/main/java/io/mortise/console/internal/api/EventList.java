@@ -8,10 +8,12 @@ import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
 import io.mortise.console.internal.view.LockFormatter;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -62,31 +64,42 @@ final class EventList {
   /** Holds that go on, and began before the console did, the longest first: no event tells them. */
   private static List<Map<String, @Nullable Object>> olderHolds(
       Observer observer, String name, String process) {
-    Comparator<SeenLock> longest = Comparator.comparing(SeenLock::heldFor);
-    return observer.locks().stream()
-        .filter(
-            lock ->
-                (name.isEmpty() || name.equals(lock.name()))
-                    && !lock.heldFor().isZero()
-                    && lock.at().minus(lock.heldFor()).isBefore(observer.started()))
-        .filter(
-            lock ->
-                process.isEmpty()
-                    || process.equals(SeenLock.session(String.valueOf(lock.firstAttempt()))))
-        .sorted(longest.reversed())
-        .limit(USUAL)
-        .map(
-            lock -> {
-              Map<String, @Nullable Object> hold = new LinkedHashMap<>();
-              hold.put("lock", lock.name());
-              hold.put("sinceAt", JsonParts.at(lock.at().minus(lock.heldFor())));
-              Map<String, @Nullable Object> first = LockList.first(observer, lock);
-              if (first != null) {
-                hold.putAll(first);
-              }
-              return hold;
-            })
-        .toList();
+    Comparator<SeenLock> longestFirst = Comparator.comparing(SeenLock::heldFor).reversed();
+    PriorityQueue<SeenLock> longest = new PriorityQueue<>(longestFirst.reversed());
+    for (SeenLock lock : candidates(observer, name)) {
+      if (isOlder(observer, lock) && isOf(process, lock)) {
+        LockList.add(longest, lock, longestFirst, USUAL);
+      }
+    }
+    return longest.stream().sorted(longestFirst).map(lock -> olderHold(observer, lock)).toList();
+  }
+
+  private static Collection<SeenLock> candidates(Observer observer, String name) {
+    if (name.isEmpty()) {
+      return observer.locks();
+    }
+    SeenLock lock = observer.lock(name);
+    return lock == null ? List.of() : List.of(lock);
+  }
+
+  private static boolean isOlder(Observer observer, SeenLock lock) {
+    return !lock.heldFor().isZero() && lock.at().minus(lock.heldFor()).isBefore(observer.started());
+  }
+
+  private static boolean isOf(String process, SeenLock lock) {
+    String attempt = lock.firstAttempt();
+    return process.isEmpty() || (attempt != null && process.equals(SeenLock.session(attempt)));
+  }
+
+  private static Map<String, @Nullable Object> olderHold(Observer observer, SeenLock lock) {
+    Map<String, @Nullable Object> hold = new LinkedHashMap<>();
+    hold.put("lock", lock.name());
+    hold.put("sinceAt", JsonParts.at(lock.at().minus(lock.heldFor())));
+    Map<String, @Nullable Object> first = LockList.first(observer, lock);
+    if (first != null) {
+      hold.putAll(first);
+    }
+    return hold;
   }
 
   /** From which number to which there are any, and when none were seen. */

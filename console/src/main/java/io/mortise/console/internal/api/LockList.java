@@ -106,12 +106,13 @@ final class LockList {
     return new Rows(first, total);
   }
 
-  private static void add(PriorityQueue<Row> best, Row row, Comparator<Row> order, int most) {
+  /** Keeps an element if it is among the first {@code most}; the queue is in reverse order. */
+  static <T> void add(PriorityQueue<T> best, T element, Comparator<? super T> order, int most) {
     if (best.size() < most) {
-      best.add(row);
-    } else if (order.compare(row, best.element()) < 0) {
+      best.add(element);
+    } else if (order.compare(element, best.element()) < 0) {
       best.remove();
-      best.add(row);
+      best.add(element);
     }
   }
 

@@ -33,6 +33,9 @@ public final class HistoryFile implements AutoCloseable {
   /** Says that a SQLite file is one of ours: "MORH". */
   private static final int APPLICATION = 1_297_044_040;
 
+  /** Of its tables: to be raised with each change of them. */
+  private static final int VERSION = 1;
+
   private static final Duration FLUSH = Duration.ofSeconds(1);
   private static final Duration ALIVE = Duration.ofSeconds(5);
 
@@ -64,7 +67,8 @@ public final class HistoryFile implements AutoCloseable {
    * @param store that it is about, without secrets
    * @throws IllegalArgumentException if it is a file of something else or of another store, or
    *     there is no driver for SQLite
-   * @throws UncheckedIOException if it cannot be read and written, or is in use
+   * @throws UncheckedIOException if it cannot be read and written, is in use, or its tables are of
+   *     another version
    */
   public static HistoryFile open(Path file, String store) {
     try {
@@ -125,8 +129,9 @@ public final class HistoryFile implements AutoCloseable {
   private void prepare() throws SQLException {
     try (Statement statement = connection.createStatement()) {
       // Before anything is written: the file may be somebody's database.
-      if (number(statement, "PRAGMA application_id") != APPLICATION
-          && number(statement, "SELECT count(*) FROM sqlite_master") > 0) {
+      if (number(statement, "PRAGMA application_id") == APPLICATION) {
+        checkVersion(number(statement, "PRAGMA user_version"));
+      } else if (number(statement, "SELECT count(*) FROM sqlite_master") > 0) {
         throw new IllegalArgumentException(
             "File '" + file + "' is a database of something else. Choose another history file.");
       }
@@ -145,6 +150,20 @@ public final class HistoryFile implements AutoCloseable {
       // Takes the file for this process.
       statement.execute("DELETE FROM event WHERE seq < 0");
       connection.commit();
+    }
+  }
+
+  private void checkVersion(long version) {
+    if (version != VERSION) {
+      String message =
+          "History file '"
+              + file
+              + "' has version "
+              + version
+              + " of its tables, and this console uses version "
+              + VERSION
+              + ". Choose another file, or move this one away.";
+      throw new UncheckedIOException(message, new IOException(message));
     }
   }
 

@@ -24,3 +24,4 @@ CREATE TABLE console (
   alive_ms INTEGER NOT NULL
 );
 PRAGMA application_id = 1297044040;
+PRAGMA user_version = 1;

@@ -210,6 +210,34 @@ class HistoryFileTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {0, 2})
+  void givenFileOfAnotherVersion_thenIsRefusedByName_andIsAsBefore(int version) throws Exception {
+    watch(Duration.ofSeconds(3));
+    stop();
+    try (Connection connection = DriverManager.getConnection("jdbc:sqlite:" + path);
+        Statement statement = connection.createStatement()) {
+      try (ResultSet row = statement.executeQuery("PRAGMA user_version")) {
+        row.next();
+        assertThat(row.getInt(1)).isEqualTo(1);
+      }
+      statement.execute("PRAGMA user_version = " + version);
+    }
+    byte[] before = Files.readAllBytes(path);
+    assertThatThrownBy(() -> HistoryFile.open(path, STORE))
+        // Not what a wrong option is told by.
+        .isInstanceOf(UncheckedIOException.class)
+        .hasMessage(
+            "History file '"
+                + path
+                + "' has version "
+                + version
+                + " of its tables, and this console uses version 1. Choose another file, or move this one away.");
+    assertThat(Files.readAllBytes(path)).isEqualTo(before);
+    path = folder.resolve("another.db");
+    open();
+  }
+
   @Test
   void givenNewFile_thenOnlyItsOwnerReadsIt() throws IOException {
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
