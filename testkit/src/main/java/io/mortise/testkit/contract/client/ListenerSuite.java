@@ -37,14 +37,21 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What a client tells its listeners. */
 class ListenerSuite extends ClientSuite {
-  private final RecordingListener told = new RecordingListener();
+  private RecordingListener told = new RecordingListener();
 
   ListenerSuite(StoreUnderTest under) {
     super(under);
+  }
+
+  /** A test that is run again hears nothing of the run before. */
+  @BeforeEach
+  void listenAnew() {
+    told = new RecordingListener();
   }
 
   /** A process that tells {@link #told}. */
