@@ -55,7 +55,8 @@ public interface DistributedLock {
   Lease acquireWithin(Duration wait) throws InterruptedException;
 
   /**
-   * Tries once, without waiting for another holder. Blocks for one round trip to the store.
+   * Tries once, without waiting for another holder. Blocks for one round trip to the store; where
+   * the holder is sticky, until it has answered, 250 ms at most.
    *
    * @return empty if somebody else holds or waits for it
    * @throws StoreUnavailableException if the store does not answer

@@ -46,7 +46,8 @@ export async function call(path, options = {}) {
   const token = sessionStorage.getItem(KEY);
   try {
     const response = await fetch('api/v1/' + path, {
-      ...options, redirect: 'manual', headers: { ...options.headers, ...token && { Authorization: 'Bearer ' + token } } });
+      // The header keeps a browser from asking for a password by itself, and an application from coming back here after a login.
+      ...options, redirect: 'manual', headers: { 'X-Requested-With': 'XMLHttpRequest', ...options.headers, ...token && { Authorization: 'Bearer ' + token } } });
     // An application that serves the console sends people who are not signed in elsewhere.
     if (response.type !== 'opaqueredirect') return response;
     throw new ApiError(401, SIGNED_OUT);
