@@ -8,6 +8,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -109,7 +110,7 @@ class ConsoleServletTest {
 
   private String firstLineAfterHeaders(String query) throws IOException {
     int port = tomcat.getConnector().getLocalPort();
-    try (Socket socket = new Socket("127.0.0.1", port)) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
       socket.setSoTimeout(15_000);
       String request =
           ("POST /mortise/api/v1/lock/evict" + query + " HTTP/1.1\r\nHost: 127.0.0.1:" + port)
