@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The console in a servlet container, which lets in who says {@code ?in}. */
-class ConsoleServletTest {
+class ServletStreamsTest {
   private static final Logger TOMCAT = Logger.getLogger("org.apache");
 
   @TempDir private Path folder;
