@@ -24,8 +24,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A write needs a page of the same origin, by what the browser says. The servlet is to be mapped
  * to a folder, such as {@code /mortise/*}, with support for asynchronous requests; without that the
- * page polls. It starts to look at the store in {@link #init} and ends in {@link #destroy}. The
- * lock client stays the caller's. Thread-safe.
+ * page polls. It starts to look at the store with the first request that may look, and ends in
+ * {@link #destroy}: a servlet that nobody visits, or only those who may not, asks the store
+ * nothing. The lock client stays the caller's. Thread-safe.
+ *
+ * <p>Containers wait for open requests before they call {@code destroy}, and the stream of an open
+ * page is one: {@link #closeStreams} ends them first.
  */
 @Beta
 public final class ConsoleServlet extends HttpServlet {
@@ -34,8 +38,9 @@ public final class ConsoleServlet extends HttpServlet {
   private final transient ConsoleBuilder settings;
   private final transient Function<HttpServletRequest, ConsoleAccess> access;
   private final transient Function<HttpServletRequest, Map<String, String>> writeHeaders;
+  private final transient ServletSite site;
   private transient @Nullable Observer observer;
-  private transient @Nullable ServletSite site;
+  private transient volatile @Nullable ConsoleApi api;
 
   /**
    * A servlet that is to be registered.
@@ -59,27 +64,40 @@ public final class ConsoleServlet extends HttpServlet {
     this.settings = settings;
     this.access = access;
     this.writeHeaders = writeHeaders;
+    this.site =
+        new ServletSite(
+            ConsoleSite.inApplication(
+                request -> Objects.requireNonNull(api, "nobody may look").apply(request)),
+            Ticker.SYSTEM);
   }
 
   /**
-   * Starts to look at the store. Does not wait for it.
+   * Starts to look at the store, once. Does not wait for it.
    *
    * @throws IllegalArgumentException if the history file is one of another store or of something
    *     else
    * @throws java.io.UncheckedIOException if it cannot be used, or its tables are of another version
    */
-  @Override
-  public void init() {
+  private synchronized void look() {
+    if (api != null) {
+      return;
+    }
     Ticker ticker = Ticker.SYSTEM;
     InstantSource clock = InstantSource.system();
     LockAdmin admin = settings.client.admin();
     Observer looking = settings.observer(admin, ticker, clock);
-    ConsoleApi api = settings.api(admin, looking, ticker, clock);
+    api = settings.api(admin, looking, ticker, clock);
     observer = looking;
-    site = new ServletSite(ConsoleSite.inApplication(api), ticker);
     looking.start();
   }
 
+  /**
+   * Answers a request.
+   *
+   * @throws IOException if the client is gone
+   * @throws RuntimeException if the request may look and the history file cannot be used, or is one
+   *     of another store or of something else
+   */
   @Override
   protected void service(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
@@ -91,7 +109,10 @@ public final class ConsoleServlet extends HttpServlet {
             granted == ConsoleAccess.ACT,
             origin(request),
             () -> writeHeaders.apply(request));
-    Objects.requireNonNull(site, "not initialized").answer(request, response, caller);
+    if (caller.mayLook()) {
+      look();
+    }
+    site.answer(request, response, caller);
   }
 
   private static String origin(HttpServletRequest request) {
@@ -101,12 +122,18 @@ public final class ConsoleServlet extends HttpServlet {
     return scheme + "://" + request.getServerName() + (usual ? "" : ":" + port);
   }
 
+  /**
+   * Ends the streams of open pages and refuses new ones; everything else is answered as before. To
+   * be called when the application begins to shut down. Does not wait.
+   */
+  public void closeStreams() {
+    site.close();
+  }
+
   /** Ends its streams and looks no more. */
   @Override
-  public void destroy() {
-    if (site != null) {
-      site.close();
-    }
+  public synchronized void destroy() {
+    closeStreams();
     if (observer != null) {
       observer.close();
     }

@@ -185,6 +185,7 @@ class ConsoleAnswersTest {
     }
     assertThat(http.get("/api/v1/events?kind=granted,bogus").status()).isEqualTo(400);
     assertThat(http.get("/api/v1/processes/nobody").status()).isEqualTo(404);
+    assertThat(list(get("processes?cursor=" + Integer.MAX_VALUE), "processes")).isEmpty();
     soon(
         () ->
             assertThat(list(get("locks/p/history"), "events").get(0))

@@ -9,6 +9,7 @@ import io.mortise.console.ConsoleServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
@@ -17,14 +18,17 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.security.web.csrf.CsrfToken;
 import org.springframework.util.ClassUtils;
 
 /**
  * The console as a servlet of the application, if the application wants it: for users with a role,
- * and read-only unless the properties allow more. It begins to look at the first request.
+ * and read-only unless the properties allow more. It begins to look at the first request that may.
  */
 @AutoConfiguration(after = MortiseAutoConfiguration.class)
 @ConditionalOnProperty(name = MortiseConsoleAutoConfiguration.ENABLED)
@@ -62,6 +66,18 @@ final class MortiseConsoleAutoConfiguration {
           new ServletRegistrationBean<>(servlet, settings.path() + "/*");
       registration.setName("mortiseConsole");
       return registration;
+    }
+
+    /** The web server waits for streams at a shutdown: they end before it does. */
+    @Bean
+    ApplicationListener<ContextClosedEvent> mortiseConsoleStreams(
+        @Qualifier("mortiseConsole") ServletRegistrationBean<ConsoleServlet> registration,
+        ApplicationContext application) {
+      return event -> {
+        if (event.getApplicationContext() == application) {
+          registration.getServlet().closeStreams();
+        }
+      };
     }
 
     private static ConsoleAccess access(

@@ -301,6 +301,23 @@ class ConsoleIT {
   }
 
   @Test
+  void givenOpenStream_whenApplicationEnds_thenItDoesNotWaitForTheStream() throws Exception {
+    BootApp app = secured("boot-console-shutdown", "ADMIN").set("server.shutdown=graceful").start();
+    try {
+      signIn();
+      HttpResponse<InputStream> stream =
+          http.send(request(app, "/mortise/api/v1/stream").build(), BodyHandlers.ofInputStream());
+      assertThat(stream.statusCode()).isEqualTo(200);
+      assertThat(stream.body().read()).isNotNegative();
+      long began = System.nanoTime();
+      app.close();
+      assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(15));
+    } finally {
+      app.close();
+    }
+  }
+
+  @Test
   void givenStream_thenChangesArrive() throws Exception {
     try (BootApp app = secured("boot-console-stream", "ADMIN").start()) {
       signIn();

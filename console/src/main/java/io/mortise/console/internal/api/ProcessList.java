@@ -54,7 +54,7 @@ final class ProcessList {
             .filter(session -> list.isShown(session) && matches(session, wanted))
             .sorted(list.order())
             .toList();
-    int end = Math.min(from + limit, found.size());
+    int end = (int) Math.min((long) from + limit, found.size());
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("asOfAt", JsonParts.at(observer.now()));
     json.put("total", found.size());

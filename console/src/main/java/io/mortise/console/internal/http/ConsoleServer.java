@@ -147,7 +147,7 @@ public final class ConsoleServer implements AutoCloseable {
         log.debug("A client of the console has gone away.", e);
       }
     } else if (!streams.start(() -> write(exchange, response, stream))) {
-      respond(exchange, StreamThreads.busy());
+      respond(exchange, streams.refusal());
     }
   }
 

@@ -62,7 +62,7 @@ public final class ServletSite implements AutoCloseable {
         path,
         query == null ? "" : query,
         name -> Collections.list(request.getHeaders(name)),
-        request.getMethod().equals("POST")
+        caller.mayLook() && request.getMethod().equals("POST")
             ? request.getInputStream().readNBytes(RequestGuard.MAX_BODY + 1)
             : new byte[0],
         caller);
@@ -84,14 +84,15 @@ public final class ServletSite implements AutoCloseable {
               new RefusedException(
                   501,
                   "unsupported",
-                  "A filter or the servlet is registered without support for asynchronous requests.",
+                  "A filter or the servlet is registered without support for asynchronous"
+                      + " requests.",
                   "Register them with it.")));
       return;
     }
     AsyncContext async = request.startAsync();
     async.setTimeout(0);
     if (!streams.start(() -> write(async, response, answer, stream))) {
-      send(response, StreamThreads.busy());
+      send(response, streams.refusal());
       async.complete();
     }
   }
@@ -137,7 +138,7 @@ public final class ServletSite implements AutoCloseable {
     answer.headers().forEach(response::setHeader);
   }
 
-  /** Ends streams. */
+  /** Ends streams, and refuses new ones. Everything else is answered as before. */
   @Override
   public void close() {
     streams.close();

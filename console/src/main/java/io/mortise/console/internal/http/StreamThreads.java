@@ -23,6 +23,7 @@ final class StreamThreads implements AutoCloseable {
   private final ThreadFactory threads = daemons();
   private final ScheduledThreadPoolExecutor timer;
   private final WriteLimit writeLimit;
+  private volatile boolean closed;
 
   StreamThreads() {
     this.timer = new ScheduledThreadPoolExecutor(1, threads);
@@ -44,9 +45,12 @@ final class StreamThreads implements AutoCloseable {
     return writeLimit;
   }
 
-  /** Runs a stream on a thread of its own. False if there are too many: nothing was done. */
+  /**
+   * Runs a stream on a thread of its own. False if there are too many, or the console ends: nothing
+   * was done.
+   */
   boolean start(Stream stream) {
-    if (!free.tryAcquire()) {
+    if (closed || !free.tryAcquire()) {
       return false;
     }
     Thread thread =
@@ -59,7 +63,11 @@ final class StreamThreads implements AutoCloseable {
               } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
               } catch (RuntimeException e) {
-                log.warn("A stream of the console failed.", e);
+                if (closed) {
+                  log.debug("A stream has ended with the console.", e);
+                } else {
+                  log.warn("A stream of the console failed.", e);
+                }
               } finally {
                 running.remove(Thread.currentThread());
                 free.release();
@@ -67,19 +75,25 @@ final class StreamThreads implements AutoCloseable {
             });
     running.add(thread);
     thread.start();
+    if (closed) {
+      thread.interrupt();
+    }
     return true;
   }
 
   /** The answer where {@link #start} has done nothing. */
-  static ConsoleResponse busy() {
+  ConsoleResponse refusal() {
     return ConsoleResponse.error(
-        new RefusedException(
-            503, "busy", MOST + " streams are open already.", "Close tabs of the console."));
+        closed
+            ? new RefusedException(503, "closed", "The console is about to end.", "")
+            : new RefusedException(
+                503, "busy", MOST + " streams are open already.", "Close tabs of the console."));
   }
 
-  /** Ends all streams. */
+  /** Ends all streams, and starts no more. */
   @Override
   public void close() {
+    closed = true;
     running.forEach(Thread::interrupt);
     timer.shutdownNow();
   }

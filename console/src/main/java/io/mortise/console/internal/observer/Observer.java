@@ -459,9 +459,9 @@ public final class Observer {
 
     @Override
     void end(long began) {
-      seen.surveyed(began, clock.instant(), ticker.nanos());
-      survey =
-          new Survey(beganAt, Duration.ofNanos(ticker.nanos() - began), found <= SeenLocks.KEPT);
+      boolean kept = found <= SeenLocks.KEPT;
+      seen.surveyed(began, clock.instant(), ticker.nanos(), kept);
+      survey = new Survey(beganAt, Duration.ofNanos(ticker.nanos() - began), kept);
       watchCycles();
     }
   }
@@ -493,7 +493,8 @@ public final class Observer {
 
     @Override
     void end(long began) {
-      seen.sawAllSessions(expected, clock.instant());
+      Instant now = clock.instant();
+      seen.sawAllSessions(expected, now.minusNanos(ticker.nanos() - began), now);
     }
   }
 }

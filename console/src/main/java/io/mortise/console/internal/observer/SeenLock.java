@@ -176,6 +176,11 @@ public record SeenLock(
     return firstSince;
   }
 
+  /** When the first holder's hold began, at the latest. */
+  Instant heldSince() {
+    return at.minus(firstSince);
+  }
+
   /** How long the first waiter has waited; null if it was not told. */
   public @Nullable Duration waitedFor() {
     return info.waiters().isEmpty() ? null : info.waiters().get(0).since();

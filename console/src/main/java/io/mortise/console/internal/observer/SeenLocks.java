@@ -100,7 +100,6 @@ final class SeenLocks {
     openBefore.values().stream()
         .sorted(Comparator.comparing(ObservedEvent::seq))
         .forEach(grant -> keep(grant.endedUnseen(now)));
-    openBefore.clear();
   }
 
   Collection<SeenLock> all() {
@@ -213,8 +212,16 @@ final class SeenLocks {
     return session != null && session.over();
   }
 
-  /** A survey has been through all locks: those that it did not find are free. */
-  synchronized void surveyed(long began, Instant at, long nanos) {
+  private boolean isUnknown(@Nullable String attempt) {
+    return attempt != null && sessions.get(SeenLock.session(attempt)) == null;
+  }
+
+  /**
+   * A survey has been through all locks: those that it did not find are free.
+   *
+   * @param kept whether it had no more locks than are kept
+   */
+  synchronized void surveyed(long began, Instant at, long nanos, boolean kept) {
     List<SeenLock> gone = new ArrayList<>();
     for (SeenLock lock : locks.values()) {
       if (lock.nanos() < began) {
@@ -225,7 +232,10 @@ final class SeenLocks {
     complete = at;
     if (firstComplete == null) {
       firstComplete = at;
-      tellEndedBefore(at);
+      if (kept) {
+        tellEndedBefore(at);
+      }
+      openBefore.clear();
     }
     sessions.forget(at);
     version++;
@@ -248,15 +258,18 @@ final class SeenLocks {
   }
 
   /**
-   * All processes were listed: others are over. Their locks, which a survey shows as held, are to
-   * be looked at.
+   * All processes were listed: others are over, also those that no list has ever had. Their locks,
+   * which a survey shows as held, are to be looked at.
+   *
+   * @param began when the list began: the holder of an older hold is in it, or over
    */
-  synchronized void sawAllSessions(Set<String> missing, Instant at) {
+  synchronized void sawAllSessions(Set<String> missing, Instant began, Instant at) {
     tellAll(sessions.missed(missing, at));
     listsSessions = true;
     tellUnsure();
     for (SeenLock lock : locks.values()) {
-      if (isOver(lock.firstAttempt())) {
+      String first = lock.firstAttempt();
+      if (isOver(first) || (isUnknown(first) && lock.heldSince().isBefore(began))) {
         hot.add(lock.name());
       }
     }

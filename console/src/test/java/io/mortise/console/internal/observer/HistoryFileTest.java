@@ -143,6 +143,22 @@ class HistoryFileTest {
   }
 
   @Test
+  void givenMoreLocksThanAreKept_whenConsoleStartsAnew_thenAHoldThatGoesOnIsNotToldAsEnded() {
+    watch(Duration.ofSeconds(3));
+    store.hold("z", 1, 1);
+    watch(Duration.ofSeconds(5));
+    for (int i = 0; i <= SeenLocks.KEPT; i++) {
+      store.hold("other/" + i, 2, i + 1);
+    }
+    restart(Duration.ofMinutes(1));
+    watch(Duration.ofSeconds(20));
+    assertThat(observer.survey().asOf()).isNotNull();
+    assertThat(observer.survey().complete()).isFalse();
+    assertThat(observer.lock("z")).isNull();
+    assertThat(told()).containsExactly("granted z", "gap null");
+  }
+
+  @Test
   void givenMoreEventsThanAreKept_thenTheOldestAreForgotten_andThePagesAreUsedAgain()
       throws IOException, SQLException {
     ObservedEvent event = ObservedEvent.gap(store.now(), store.now(), "x".repeat(100));

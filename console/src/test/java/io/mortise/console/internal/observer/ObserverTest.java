@@ -3,10 +3,12 @@ package io.mortise.console.internal.observer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockSummary;
 import io.mortise.console.internal.view.LockFormatter.Condition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -117,6 +119,31 @@ class ObserverTest {
     watch(Duration.ofSeconds(5));
     assertThat(events()).contains("session_over " + FakeAdmin.session(1));
     assertThat(lockEvents()).containsExactly("lost a host-1");
+  }
+
+  @Test
+  void givenHolderThatDiedBeforeTheStart_thenItsLockIsGone_andThatOfOneThatLivesIsNotLookedAt() {
+    store.hold("a", 1, 1);
+    store.kill(1);
+    store.hold("b", 2, 1);
+    watch(Duration.ofSeconds(3));
+    assertThat(observer.lock("a").condition()).isEqualTo(Condition.GONE);
+    assertThat(observer.lock("b").condition()).isEqualTo(Condition.HELD);
+    assertThat(observer.lock("b").full()).isFalse();
+  }
+
+  @Test
+  void givenSessionThatBeganAfterTheListOfSessions_thenItsLockIsNotLookedAt() {
+    SeenLocks locks = new SeenLocks(null);
+    store.hold("a", 1, 1);
+    Instant granted = store.now();
+    store.advance(Duration.ofSeconds(1));
+    LockSummary line = store.survey("", null, 1).locks().get(0);
+    locks.apply(SeenLock.of(line, store.now(), store.nanos));
+    locks.sawAllSessions(Set.of(), granted.minusSeconds(1), store.now());
+    assertThat(locks.hot()).isEmpty();
+    locks.sawAllSessions(Set.of(), granted.plusMillis(500), store.now());
+    assertThat(locks.hot()).containsExactly("a");
   }
 
   @Test

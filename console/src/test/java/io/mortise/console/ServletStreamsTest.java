@@ -1,0 +1,141 @@
+package io.mortise.console;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.LockClient;
+import io.mortise.testkit.server.TestStore;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.Collectors;
+import org.apache.catalina.Context;
+import org.apache.catalina.startup.Tomcat;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The console in a servlet container, which lets in who says {@code ?in}. */
+class ServletStreamsTest {
+  private static final Logger TOMCAT = Logger.getLogger("org.apache");
+
+  @TempDir private Path folder;
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final Set<Thread> before = observers();
+  private final Tomcat tomcat = new Tomcat();
+  private LockClient locks;
+  private ConsoleServlet servlet;
+
+  @BeforeEach
+  void start() throws Exception {
+    TOMCAT.setLevel(Level.SEVERE);
+    locks = LockClient.connect(TestStore.MEMORY.newUrl());
+    servlet =
+        new ConsoleServlet(
+            Console.builder(locks),
+            request ->
+                "in".equals(request.getQueryString()) ? ConsoleAccess.ACT : ConsoleAccess.NONE,
+            request -> Map.of());
+    tomcat.setBaseDir(folder.toString());
+    tomcat.setHostname("127.0.0.1");
+    tomcat.setPort(0);
+    tomcat.getConnector().setProperty("address", "127.0.0.1");
+    tomcat.getConnector().setProperty("continueResponseTiming", "onRead");
+    Context context = tomcat.addContext("", folder.toString());
+    Tomcat.addServlet(context, "console", servlet).setAsyncSupported(true);
+    context.addServletMappingDecoded("/mortise/*", "console");
+    tomcat.start();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    tomcat.stop();
+    tomcat.destroy();
+    locks.close();
+    assertThat(observers()).as("observers that go on").isSubsetOf(before);
+  }
+
+  private static Set<Thread> observers() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(each -> each.getName().equals("mortise-console-observer"))
+        .collect(Collectors.toSet());
+  }
+
+  private <T> HttpResponse<T> get(String path, HttpResponse.BodyHandler<T> body)
+      throws IOException, InterruptedException {
+    return http.send(
+        HttpRequest.newBuilder(
+                URI.create(
+                    "http://127.0.0.1:" + tomcat.getConnector().getLocalPort() + "/mortise" + path))
+            .timeout(Duration.ofSeconds(30))
+            .build(),
+        body);
+  }
+
+  private int status(String path) throws IOException, InterruptedException {
+    return get(path, BodyHandlers.ofString()).statusCode();
+  }
+
+  @Test
+  void givenVisitorsWhoMayNotLook_thenNothingLooksAtTheStore_untilOneMay() throws Exception {
+    assertThat(status("/")).isEqualTo(200);
+    assertThat(status("/api/v1/status")).isEqualTo(403);
+    assertThat(observers()).isSubsetOf(before);
+    assertThat(status("/api/v1/status?in")).isEqualTo(200);
+    assertThat(status("/api/v1/status?in")).isEqualTo(200);
+    assertThat(observers()).filteredOn(each -> !before.contains(each)).hasSize(1);
+  }
+
+  @Test
+  void givenBodyThatIsNeverSent_whenItsSenderMayNotLook_thenIsRefusedWithoutReadingIt()
+      throws Exception {
+    assertThat(firstLineAfterHeaders("")).contains("403");
+    assertThat(firstLineAfterHeaders("?in")).as("positive control").contains("100");
+  }
+
+  private String firstLineAfterHeaders(String query) throws IOException {
+    int port = tomcat.getConnector().getLocalPort();
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      socket.setSoTimeout(15_000);
+      String request =
+          ("POST /mortise/api/v1/lock/evict" + query + " HTTP/1.1\r\nHost: 127.0.0.1:" + port)
+              + ("\r\nOrigin: http://127.0.0.1:" + port + "\r\nContent-Type: application/json")
+              + "\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n";
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+      return new BufferedReader(
+              new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))
+          .readLine();
+    }
+  }
+
+  @Test
+  void givenOpenStream_whenStreamsAreClosed_thenItEnds_andNewOnesAreRefused_butTheRestIsAnswered()
+      throws Exception {
+    HttpResponse<InputStream> stream = get("/api/v1/stream?in", BodyHandlers.ofInputStream());
+    assertThat(stream.statusCode()).isEqualTo(200);
+    try (InputStream body = stream.body()) {
+      assertThat(body.read()).isNotNegative();
+      servlet.closeStreams();
+      body.readAllBytes();
+    }
+    HttpResponse<String> refused = get("/api/v1/stream?in", BodyHandlers.ofString());
+    assertThat(refused.statusCode()).isEqualTo(503);
+    assertThat(refused.body()).contains("closed");
+    assertThat(status("/api/v1/status?in")).isEqualTo(200);
+  }
+}
