@@ -200,6 +200,10 @@ final class TerminalScreen implements AutoCloseable {
     try {
       // At the end of the JVM JLine closes the terminal at the same time: this has the last word.
       stty(settings);
+      if (!stty("-g").equals(settings)) {
+        // The thread of JLine that reads changes single settings of what it saw before.
+        stty(settings);
+      }
     } catch (IOException e) {
       // Without the program, or the terminal, there is nothing more to do.
     }
