@@ -63,6 +63,71 @@ class TopTerminalTest {
     assertThat(run.status()).isEqualTo(status);
   }
 
+  @ParameterizedTest
+  @CsvSource({"TERM, 143", "HUP, 129"})
+  void givenStoppedOutput_whenProcessIsKilled_thenItEnds(String signal, int status)
+      throws Exception {
+    TerminalRun run =
+        top(Map.of(), "top", "await db1:4711", "type \\x13", "kill " + signal, "sane");
+    assertThat(run.status()).isEqualTo(status);
+  }
+
+  @Test
+  void givenScreen_whenShown_thenLongLinesDoNotWrap_andDoSoAgainAfterwards() throws Exception {
+    TerminalRun run =
+        top(
+            Map.of(),
+            "top",
+            "await \\x1b[?7l",
+            "await db1:4711",
+            "type q",
+            "await \\x1b[?7h",
+            "sane");
+    assertThat(run.status()).isZero();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "type q, true, Told, 0",
+    "type q, false, What came of it is not known, 0",
+    "type \\x03, true, Told, 130",
+    "type \\x03, false, What came of it is not known, 130"
+  })
+  void givenEvictionOnTheWay_whenEnded_thenItsOutcomeIsWaitedFor_butNotForLong(
+      String end, boolean answered, String told, int status) throws Exception {
+    try (RedisServer server =
+            RedisServer.start(
+                TestPrerequisites.required(RedisServer.bundled(), "The Redis server"));
+        LockClient locks =
+            LockClient.builder().url(server.url()).ttl(Duration.ofMinutes(2)).build()) {
+      // It is evicted: to close it would throw.
+      assertThat(locks.lock("settlement").acquire().token()).isPositive();
+      String goOn = "run kill -CONT " + server.info("process_id");
+      TerminalRun run =
+          TerminalRun.of(
+              folder,
+              Main.class,
+              Map.of("MORTISE_STORE", server.url()),
+              "top --allow close",
+              null,
+              "await settlement",
+              "type e",
+              "await Evict it? [y/N]",
+              "run kill -STOP " + server.info("process_id"),
+              "type y",
+              // The question in the last line gives way to the request.
+              "await \\x1b[24;1H\\x1b[2K",
+              end,
+              LEFT,
+              answered ? goOn : "run true",
+              "await mortise: ",
+              "await " + told,
+              goOn,
+              "sane");
+      assertThat(run.status()).isEqualTo(status);
+    }
+  }
+
   @Test
   void givenEviction_whenControlCEnds_thenWhatWasDoneIsToldAllTheSame() throws Exception {
     TerminalRun run =

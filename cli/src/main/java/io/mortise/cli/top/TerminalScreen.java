@@ -1,14 +1,21 @@
 package io.mortise.cli.top;
 
 import java.io.File;
+import java.io.IOError;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import org.jline.terminal.Attributes;
 import org.jline.terminal.Attributes.ControlChar;
+import org.jline.terminal.Attributes.InputFlag;
 import org.jline.terminal.Attributes.LocalFlag;
 import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
@@ -21,19 +28,28 @@ import org.jline.utils.Signals;
  * it was: {@link #close} runs when the JVM ends too.
  */
 final class TerminalScreen implements AutoCloseable {
-  /** The other buffer, no cursor. */
-  private static final String ENTER = "\u001b[?1049h\u001b[?25l";
+  /**
+   * The other buffer, no cursor, no wrapping: terminals do not agree on the width of every sign.
+   */
+  private static final String ENTER = "\u001b[?1049h\u001b[?25l\u001b[?7l";
 
-  private static final String LEAVE = "\u001b[0m\u001b[?25h\u001b[?1049l";
+  private static final String LEAVE = "\u001b[0m\u001b[?7h\u001b[?25h\u001b[?1049l";
   private static final String HOME_AND_CLEAR = "\u001b[H\u001b[2J";
 
   private static final int COLUMNS = 80;
   private static final int ROWS = 24;
 
+  /** As the status of a process that SIGTERM ends. */
+  private static final int TERMINATED = 143;
+
+  private static final Duration MOMENT = Duration.ofSeconds(1);
+  private static final Duration SETTING = Duration.ofSeconds(5);
+
   private final Terminal terminal;
   private final OutputStream out;
   private final boolean colours;
-  private final Runnable afterwards;
+  private final FutureTask<?> afterwards;
+  private final Duration patience;
   private final Attributes before;
   private final String settings;
   private final KeyDecoder keys;
@@ -47,17 +63,19 @@ final class TerminalScreen implements AutoCloseable {
   private int columns = COLUMNS;
   private int rows = ROWS;
 
-  private TerminalScreen(Terminal terminal, OutputStream out, boolean colours, Runnable afterwards)
+  private TerminalScreen(
+      Terminal terminal, OutputStream out, boolean colours, Runnable afterwards, Duration patience)
       throws IOException {
     this.terminal = terminal;
     this.out = out;
     this.colours = colours;
-    this.afterwards = afterwards;
+    this.afterwards = new FutureTask<>(Executors.callable(afterwards));
+    this.patience = patience;
     NonBlockingReader reader = terminal.reader();
     this.keys = new KeyDecoder(millis -> reader.read(millis));
     this.settings = stty("-g");
     this.before = terminal.enterRawMode();
-    this.atEnd = new Thread(this::leave, "mortise-top-end");
+    this.atEnd = new Thread(this::end, "mortise-top-end");
     Runtime.getRuntime().addShutdownHook(atEnd);
     this.resized = Signals.register("WINCH", () -> stale = true);
     this.continued = Signals.register("CONT", () -> stale = true);
@@ -68,9 +86,11 @@ final class TerminalScreen implements AutoCloseable {
    *
    * @param out of the terminal; bytes pass as they are
    * @param afterwards runs once, when the terminal is as before
+   * @param patience how long the end of the JVM waits for it
    * @throws IOException if there is none
    */
-  static TerminalScreen open(OutputStream out, boolean colours, Runnable afterwards)
+  static TerminalScreen open(
+      OutputStream out, boolean colours, Runnable afterwards, Duration patience)
       throws IOException {
     Terminal terminal =
         TerminalBuilder.builder()
@@ -82,7 +102,7 @@ final class TerminalScreen implements AutoCloseable {
             // Terminals need not be asked what they can do.
             .graphemeCluster(false)
             .build();
-    return new TerminalScreen(terminal, out, colours, afterwards);
+    return new TerminalScreen(terminal, out, colours, afterwards, patience);
   }
 
   int columns() {
@@ -108,6 +128,8 @@ final class TerminalScreen implements AutoCloseable {
     raw.setLocalFlag(LocalFlag.ECHO, false);
     raw.setLocalFlag(LocalFlag.IEXTEN, false);
     raw.setLocalFlag(LocalFlag.ISIG, true);
+    // Ctrl-S would stop the output, and with it whatever sets the terminal back.
+    raw.setInputFlag(InputFlag.IXON, false);
     // A process that is stopped by a key would leave its screen to the shell.
     raw.setControlChar(ControlChar.VSUSP, 0);
     raw.setControlChar(ControlChar.VMIN, 1);
@@ -164,23 +186,72 @@ final class TerminalScreen implements AutoCloseable {
     closed = true;
     try {
       write(LEAVE);
+    } catch (IOException e) {
+      // The terminal is gone.
+    }
+  }
+
+  private void restore() {
+    try {
       terminal.setAttributes(before);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOError | RuntimeException e) {
       // The terminal is gone, or JLine was first to set it back at the end of the JVM.
     }
     try {
       // At the end of the JVM JLine closes the terminal at the same time: this has the last word.
       stty(settings);
+      if (!stty("-g").equals(settings)) {
+        // The thread of JLine that reads changes single settings of what it saw before.
+        stty(settings);
+      }
     } catch (IOException e) {
       // Without the program, or the terminal, there is nothing more to do.
-    } finally {
-      afterwards.run();
+    }
+  }
+
+  /** At the end of the JVM. A terminal that takes no output does not hold it up. */
+  private void end() {
+    Thread leaving = attempt(this::leave, MOMENT);
+    attempt(this::restore, SETTING);
+    attempt(
+        () -> {
+          afterwards.run();
+          waitFor(afterwards);
+        },
+        patience);
+    if (leaving.isAlive()) {
+      // The hook of JLine would wait for the output without end.
+      Runtime.getRuntime().halt(TERMINATED);
+    }
+  }
+
+  /** Waits for a task so long at most. The end of the JVM ends it then. */
+  private static Thread attempt(Runnable task, Duration most) {
+    Thread thread = new Thread(task, "mortise-top-end-step");
+    thread.setDaemon(true);
+    thread.start();
+    try {
+      thread.join(most.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return thread;
+  }
+
+  /** If the thread that draws was first to run it. */
+  private static void waitFor(Future<?> task) {
+    try {
+      task.get();
+    } catch (ExecutionException | InterruptedException e) {
+      // There is nobody left to tell.
     }
   }
 
   @Override
   public void close() throws IOException {
     leave();
+    restore();
+    afterwards.run();
     Signals.unregister("WINCH", resized);
     Signals.unregister("CONT", continued);
     terminal.close();

@@ -170,14 +170,18 @@ final class TopModel {
 
   private void ask(LockInfo lock, boolean now) {
     List<LockParticipant> parties = parties(lock);
+    String chosen = chosenAttempt;
     LockParticipant party =
-        parties.stream()
-            .filter(each -> each.attempt().equals(chosenAttempt))
-            .findFirst()
-            .or(() -> lock.holders().stream().filter(only -> lock.holders().size() == 1).findAny())
-            .orElse(null);
+        chosen == null
+            ? lock.holders().size() == 1 ? lock.holders().get(0) : null
+            : parties.stream()
+                .filter(each -> each.attempt().equals(chosen))
+                .findFirst()
+                .orElse(null);
     String name = "'" + OutputSanitizer.text(lock.name()) + "'";
-    if (party == null && lock.holders().size() > 1) {
+    if (party == null && chosen != null) {
+      say("The chosen hold or wait has ended by now. Choose with ↑ and ↓.");
+    } else if (party == null && lock.holders().size() > 1) {
       say(
           "Lock "
               + name

@@ -22,10 +22,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -45,13 +49,16 @@ public final class TopSession {
   private static final long SNAPSHOT = Duration.ofSeconds(1).toNanos();
   private static final long LOOK = Duration.ofSeconds(2).toNanos();
 
+  /** How long the end waits for what is being done. */
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
   private final LockAdmin admin;
   private final Observer observer;
   private final TopModel model;
   private final TopView view;
   private final Ticker ticker;
   private final Queue<Runnable> answers = new ConcurrentLinkedQueue<>();
-  private final List<String> done = new CopyOnWriteArrayList<>();
+  private final List<Deed> deeds = new CopyOnWriteArrayList<>();
   private final ExecutorService asking =
       Executors.newSingleThreadExecutor(task -> daemon(task, "mortise-top-asks"));
   private TopSnapshot.@Nullable Query shown;
@@ -86,13 +93,15 @@ public final class TopSession {
    * Shows the store until the user has seen enough. Blocks.
    *
    * @param told is given what was done to locks, in sentences, when the screen is gone: once,
-   *     however the process ends but by SIGKILL
+   *     however the process ends but by SIGKILL. What is being done then is waited for, but not for
+   *     long.
    * @throws IOException if the terminal cannot be used
    */
   public void run(OutputStream out, boolean colours, Consumer<List<String>> told)
       throws IOException {
     observer.start();
-    try (TerminalScreen screen = TerminalScreen.open(out, colours, () -> told.accept(done))) {
+    try (TerminalScreen screen =
+        TerminalScreen.open(out, colours, () -> told.accept(done()), PATIENCE.plusSeconds(1))) {
       while (!model.isEnded()) {
         step();
         screen.refresh();
@@ -179,12 +188,12 @@ public final class TopSession {
 
     @Override
     public void evict(String name, LockParticipant party, boolean now) {
-      ask(() -> tell(name, () -> TopSession.this.evict(name, party, now)));
+      begin(name, () -> TopSession.this.evict(name, party, now));
     }
 
     @Override
     public void open(String name) {
-      ask(() -> tell(name, () -> TopSession.this.open(name)));
+      begin(name, () -> TopSession.this.open(name));
     }
   }
 
@@ -208,10 +217,16 @@ public final class TopSession {
     return OutputSanitizer.hide(String.valueOf(e.getMessage()));
   }
 
-  private void tell(String name, Supplier<String> deed) {
+  private void begin(String name, Supplier<String> task) {
+    Deed deed = new Deed(name, new CompletableFuture<>());
+    deeds.add(deed);
+    ask(() -> tell(deed, task));
+  }
+
+  private void tell(Deed deed, Supplier<String> task) {
     String told;
     try {
-      told = deed.get();
+      told = task.get();
     } catch (RuntimeException e) {
       told = "What came of it is not known: " + message(e);
     }
@@ -220,8 +235,31 @@ public final class TopSession {
         () -> {
           model.say(result);
         });
-    done.add(result);
-    look(name, null, false);
+    deed.told().complete(result);
+    look(deed.lock(), null, false);
+  }
+
+  private List<String> done() {
+    long since = System.nanoTime();
+    return deeds.stream()
+        .map(deed -> deed.outcome(PATIENCE.toNanos() - (System.nanoTime() - since)))
+        .toList();
+  }
+
+  /** What is done to a lock, and will be told of it. */
+  private record Deed(String lock, CompletableFuture<String> told) {
+    String outcome(long nanos) {
+      try {
+        return told.get(Math.max(0, nanos), TimeUnit.NANOSECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      } catch (ExecutionException | TimeoutException e) {
+        // As below.
+      }
+      return "The store has not answered for lock '"
+          + OutputSanitizer.text(lock)
+          + "'. What came of it is not known.";
+    }
   }
 
   /** Exactly what was on the screen, or nothing. */

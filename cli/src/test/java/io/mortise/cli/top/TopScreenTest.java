@@ -293,6 +293,30 @@ class TopScreenTest {
   }
 
   @Test
+  void givenChosenWaiter_whenItGivesUp_thenTheHolderIsNotTakenInstead() {
+    threeLocks();
+    screen();
+    press(KeyName.ENTER, KeyName.DOWN, KeyName.DOWN);
+    admin.locks.put(
+        "wanted",
+        new LockInfo(
+            "wanted",
+            OptionalInt.empty(),
+            0,
+            Duration.ZERO,
+            List.of(party("db2", 1, 7, 180)),
+            List.of()));
+    for (String key : List.of("e", "E", "e")) {
+      press(key);
+      assertThat(model.dialog()).isNull();
+      assertThat(text()).contains("The chosen hold or wait has ended by now. Choose with ↑ and ↓.");
+    }
+    press(KeyName.UP);
+    press("e");
+    assertThat(text()).contains("db2:4711 has held lock 'wanted' for 3m");
+  }
+
+  @Test
   void givenSeveralHolders_whenEvicted_thenOneHasToBeChosen() {
     lock("two", List.of(party("db1", 1, 5, 60), party("db2", 2, 6, 50)), List.of());
     screen();
