@@ -42,6 +42,8 @@ final class TerminalScreen implements AutoCloseable {
   /** As the status of a process that SIGTERM ends. */
   private static final int TERMINATED = 143;
 
+  private static final int CHECKS = 5;
+  private static final long PAUSE_MILLIS = 50;
   private static final Duration MOMENT = Duration.ofSeconds(1);
   private static final Duration SETTING = Duration.ofSeconds(5);
 
@@ -200,12 +202,22 @@ final class TerminalScreen implements AutoCloseable {
     try {
       // At the end of the JVM JLine closes the terminal at the same time: this has the last word.
       stty(settings);
-      if (!stty("-g").equals(settings)) {
-        // The thread of JLine that reads changes single settings of what it saw before.
-        stty(settings);
-      }
     } catch (IOException e) {
       // Without the program, or the terminal, there is nothing more to do.
+    }
+  }
+
+  /** The thread of JLine that reads may be about to set again what it saw before. */
+  private void insist() {
+    try {
+      for (int i = 0; i < CHECKS; i++) {
+        Thread.sleep(PAUSE_MILLIS);
+        if (!stty("-g").equals(settings)) {
+          stty(settings);
+        }
+      }
+    } catch (IOException | InterruptedException e) {
+      // As above.
     }
   }
 
@@ -213,6 +225,7 @@ final class TerminalScreen implements AutoCloseable {
   private void end() {
     Thread leaving = attempt(this::leave, MOMENT);
     attempt(this::restore, SETTING);
+    attempt(this::insist, SETTING);
     attempt(
         () -> {
           afterwards.run();
