@@ -91,6 +91,8 @@ class PageAccessTest {
         .hasAttribute("aria-rowindex", "2");
     keyboard.press("Enter");
     assertThat(console.detail()).isFocused();
+    // The key does nothing until there is something to evict.
+    assertThat(console.button("Evict…")).isVisible();
     keyboard.press("e");
     assertThat(console.page().locator("dialog")).isVisible();
     assertThat(console.page().locator("dialog input").first()).isFocused();
