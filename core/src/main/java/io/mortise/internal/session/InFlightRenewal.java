@@ -18,6 +18,15 @@ import java.util.List;
  */
 record InFlightRenewal(
     long at, long countsFrom, long suspended, long beat, Duration ttl, List<Long> seen) {
+  /** One with the session's pending beat, which may have been sent before. */
+  static InFlightRenewal of(LiveSession session, long at, long suspended, List<Long> seen) {
+    long beat = session.pendingBeat;
+    return session.store().isJudgedByBeat()
+        ? new InFlightRenewal(
+            at, session.beatSentAt, session.beatSuspended, beat, session.pendingTtl, seen)
+        : new InFlightRenewal(at, at, suspended, beat, session.pendingTtl, seen);
+  }
+
   /** What has gone is told first: as long as that goes on, no lease may get more time. */
   static boolean moreHasGone(Renewal.Renewed answer) {
     List<Renewal.NumberedNotification> notifications = answer.notifications();

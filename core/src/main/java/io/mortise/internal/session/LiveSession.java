@@ -138,6 +138,12 @@ public final class LiveSession implements Validity {
     this.renewalReturned = now;
   }
 
+  /** The pending beat is a new one, about to be sent. */
+  void beatDrawn(long now, long suspendedNanos) {
+    beatSentAt = now;
+    beatSuspended = suspendedNanos;
+  }
+
   /** A request was sent, to which an answer is owed. */
   public void sent(long now) {
     if (silentSince == 0) {

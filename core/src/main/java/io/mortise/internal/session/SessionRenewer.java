@@ -224,8 +224,7 @@ public final class SessionRenewer {
         session.pendingBeat =
             (((session.confirmedBeat >>> 20) + 1) << 20) | env.random().nextInt(1 << 20);
         session.pendingTtl = sessionTtl.choose(session);
-        session.beatSentAt = env.now();
-        session.beatSuspended = suspendedAt;
+        session.beatDrawn(env.now(), suspendedAt);
       }
       previous = session.confirmedBeat;
       next = session.pendingBeat;
@@ -233,11 +232,7 @@ public final class SessionRenewer {
       seen = List.copyOf(session.seen);
       long sentAt = env.now();
       session.sent(sentAt);
-      inFlight =
-          session.store().isJudgedByBeat()
-              ? new InFlightRenewal(
-                  sentAt, session.beatSentAt, session.beatSuspended, next, lifetime, seen)
-              : new InFlightRenewal(sentAt, sentAt, suspendedAt, next, lifetime, seen);
+      inFlight = InFlightRenewal.of(session, sentAt, suspendedAt, seen);
       if (!sessionTtl.isWhole(lifetime)) {
         // It may be executed from now on, and then counts, whatever was confirmed before.
         session.shortenTo(sentAt + sessionTtl.minusSafetyMargin(lifetime));
