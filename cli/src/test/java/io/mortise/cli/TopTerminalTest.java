@@ -61,6 +61,7 @@ class TopTerminalTest {
       throws Exception {
     TerminalRun run = top(Map.of(), "top", "await db1:4711", end, LEFT, "sane");
     assertThat(run.status()).isEqualTo(status);
+    assertThat(run.out()).doesNotContain("defect");
   }
 
   @ParameterizedTest

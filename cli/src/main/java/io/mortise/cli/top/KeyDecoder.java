@@ -10,7 +10,8 @@ final class KeyDecoder {
   /** What {@link Input#read} returns if nothing has come. */
   static final int NOTHING = -2;
 
-  private static final int END_OF_INPUT = -1;
+  /** The same if no more will come. */
+  static final int END_OF_INPUT = -1;
 
   /** Ctrl-C, before the terminal makes a signal of it. */
   private static final char INTERRUPT = 3;

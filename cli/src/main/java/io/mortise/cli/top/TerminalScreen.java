@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOError;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
@@ -20,6 +21,7 @@ import org.jline.terminal.Attributes.LocalFlag;
 import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
+import org.jline.utils.ClosedException;
 import org.jline.utils.NonBlockingReader;
 import org.jline.utils.Signals;
 
@@ -74,7 +76,7 @@ final class TerminalScreen implements AutoCloseable {
     this.afterwards = new FutureTask<>(Executors.callable(afterwards));
     this.patience = patience;
     NonBlockingReader reader = terminal.reader();
-    this.keys = new KeyDecoder(millis -> reader.read(millis));
+    this.keys = new KeyDecoder(millis -> read(reader, millis));
     this.settings = stty("-g");
     this.before = terminal.enterRawMode();
     this.atEnd = new Thread(this::end, "mortise-top-end");
@@ -105,6 +107,15 @@ final class TerminalScreen implements AutoCloseable {
             .graphemeCluster(false)
             .build();
     return new TerminalScreen(terminal, out, colours, afterwards, patience);
+  }
+
+  /** The end of the JVM closes the terminal under the thread that reads: no more keys come. */
+  private static int read(NonBlockingReader reader, long millis) throws IOException {
+    try {
+      return reader.read(millis);
+    } catch (InterruptedIOException | ClosedException e) {
+      return KeyDecoder.END_OF_INPUT;
+    }
   }
 
   int columns() {
