@@ -2,13 +2,10 @@ package io.mortise.console;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.testkit.server.JvmProcess;
 import java.io.BufferedReader;
-import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -21,62 +18,30 @@ final class TransferService implements AutoCloseable {
   static final String DONE = "done";
   static final String EVICTED = "evicted";
 
-  private final Process process;
-  private final BufferedReader output;
+  private final JvmProcess process;
 
   /** Starts one, which takes the first lock. */
   TransferService(String url, String name, String first, String second) {
-    List<String> command =
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx64m",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            "-cp",
-            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-            TransferService.class.getName(),
-            url,
-            name,
-            first,
-            second);
-    try {
-      process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    output = process.inputReader(StandardCharsets.UTF_8);
+    process = JvmProcess.start(TransferService.class, url, name, first, second);
   }
 
   long pid() {
-    return process.pid();
+    return process.process().pid();
   }
 
   /** The next line that it prints; blocks. */
   String line() {
-    try {
-      String line = output.readLine();
-      if (line == null) {
-        throw new AssertionError("the process ended");
-      }
-      return line;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return process.line();
   }
 
   /** It asks for the second lock. */
   void goOn() {
-    try {
-      process.getOutputStream().write('\n');
-      process.getOutputStream().flush();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    process.goOn();
   }
 
   @Override
   public void close() {
-    process.destroyForcibly().onExit().join();
+    process.close();
   }
 
   /** Takes one lock, then, when it is told, the other. */

@@ -3,10 +3,8 @@ package io.mortise.jdbc;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.jdbc.dialect.EmbeddedClockTest;
-import java.io.BufferedReader;
+import io.mortise.testkit.server.JvmProcess;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,13 +17,10 @@ import java.util.concurrent.TimeUnit;
  * standard input, so that none outlives the test.
  */
 public final class LockProcess implements AutoCloseable {
-  private final Process process;
-  private final BufferedReader output;
+  private final JvmProcess process;
 
-  private LockProcess(Process process) {
+  private LockProcess(JvmProcess process) {
     this.process = process;
-    this.output =
-        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
   }
 
   /** Starts one; arguments as {@link #main} has them. */
@@ -40,70 +35,45 @@ public final class LockProcess implements AutoCloseable {
    */
   public static LockProcess start(
       List<String> prefix, String what, String url, Duration ttl, String... more) {
-    List<String> command = new ArrayList<>(prefix);
-    command.addAll(
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx64m",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            "-cp",
-            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-            LockProcess.class.getName(),
-            what,
-            url,
-            Long.toString(ttl.toMillis())));
-    command.addAll(List.of(more));
-    try {
-      return new LockProcess(
-          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
-    } catch (IOException e) {
-      throw new AssertionError(e);
-    }
+    List<String> arguments = new ArrayList<>(List.of(what, url, Long.toString(ttl.toMillis())));
+    arguments.addAll(List.of(more));
+    return new LockProcess(
+        JvmProcess.start(prefix, LockProcess.class, arguments.toArray(String[]::new)));
   }
 
   /** The next line that it prints. */
-  public String line() throws IOException {
-    String line = output.readLine();
-    if (line == null) {
-      throw new AssertionError("the child ended");
-    }
-    return line;
+  public String line() {
+    return process.line();
   }
 
-  public void go() throws IOException {
-    process.getOutputStream().write('g');
-    process.getOutputStream().flush();
+  public void go() {
+    process.goOn();
   }
 
   /** Stops it from running. */
   public void pause() {
-    try {
-      new ProcessBuilder("kill", "-STOP", Long.toString(process.pid())).start().waitFor();
-    } catch (IOException | InterruptedException e) {
-      throw new AssertionError(e);
-    }
+    process.pause();
   }
 
   public void kill() {
-    process.destroyForcibly().onExit().join();
+    process.close();
   }
 
   public int await() throws InterruptedException {
-    if (!process.waitFor(100, TimeUnit.SECONDS)) {
-      process.destroyForcibly();
+    if (!process.process().waitFor(100, TimeUnit.SECONDS)) {
+      process.close();
       throw new AssertionError("the child did not end");
     }
-    return process.exitValue();
+    return process.process().exitValue();
   }
 
   public Duration cpu() {
-    return process.info().totalCpuDuration().orElse(Duration.ZERO);
+    return process.process().info().totalCpuDuration().orElse(Duration.ZERO);
   }
 
   @Override
   public void close() {
-    process.destroyForcibly();
+    process.close();
   }
 
   /** {@code count|hold|crowd|echo|clock URL TTL-in-ms …}. */

@@ -2,13 +2,9 @@ package io.mortise.redis;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import java.io.BufferedReader;
+import io.mortise.testkit.server.JvmProcess;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 
 /**
  * Another process that waits for one lock and says when it has it: its own main class, and the
@@ -17,65 +13,31 @@ import java.util.List;
 final class WaiterProcess implements AutoCloseable {
   static final String HOLDS = "holds";
 
-  private final Process process;
-  private final BufferedReader output;
+  private final JvmProcess process;
 
   /** Starts one. */
   WaiterProcess(String url, String lock, Duration ttl) {
-    List<String> command =
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx64m",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            "-cp",
-            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-            WaiterProcess.class.getName(),
-            url,
-            lock,
-            Long.toString(ttl.toMillis()));
-    try {
-      process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    output = process.inputReader(StandardCharsets.UTF_8);
+    process = JvmProcess.start(WaiterProcess.class, url, lock, Long.toString(ttl.toMillis()));
   }
 
   /** The next line that it prints, {@link #HOLDS} when it has the lock; blocks. */
   String line() {
-    try {
-      String line = output.readLine();
-      if (line == null) {
-        throw new AssertionError("the process ended");
-      }
-      return line;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return process.line();
   }
 
   /** SIGKILL. */
   void kill() {
-    process.destroyForcibly().onExit().join();
+    process.close();
   }
 
   /** SIGSTOP: it stands still, and its connections stay. */
   void pause() {
-    signal("-STOP");
+    process.pause();
   }
 
   /** SIGCONT. */
   void resume() {
-    signal("-CONT");
-  }
-
-  private void signal(String signal) {
-    try {
-      new ProcessBuilder("kill", signal, Long.toString(process.pid())).start().waitFor();
-    } catch (IOException | InterruptedException e) {
-      throw new AssertionError(e);
-    }
+    process.resume();
   }
 
   @Override

@@ -1,0 +1,107 @@
+package io.mortise.testkit.server;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Another process that runs a main class of the tests, on the class path of this JVM. It prints
+ * lines, and is told to go on by its standard input. That ends with this JVM; the main class has to
+ * end with it. For one thread.
+ */
+public final class JvmProcess implements AutoCloseable {
+  private final Process process;
+  private final BufferedReader output;
+
+  private JvmProcess(Process process) {
+    this.process = process;
+    this.output = process.inputReader(StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Starts one. What it writes to its standard error stands in this JVM's.
+   *
+   * @throws UncheckedIOException if it cannot be started
+   */
+  public static JvmProcess start(Class<?> main, String... arguments) {
+    return start(List.of(), main, arguments);
+  }
+
+  /**
+   * The same.
+   *
+   * @param prefix what stands before the command, to change what it sees of its host
+   * @throws UncheckedIOException if it cannot be started
+   */
+  public static JvmProcess start(List<String> prefix, Class<?> main, String... arguments) {
+    List<String> command = new ArrayList<>(prefix);
+    command.addAll(ServerProcess.java("-Xmx64m"));
+    command.add(main.getName());
+    command.addAll(List.of(arguments));
+    try {
+      return new JvmProcess(
+          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The process itself. */
+  public Process process() {
+    return process;
+  }
+
+  /**
+   * The next line that it prints. Blocks.
+   *
+   * @throws AssertionError if it has ended
+   */
+  public String line() {
+    try {
+      String line = output.readLine();
+      if (line == null) {
+        throw new AssertionError("the process ended");
+      }
+      return line;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Sends it an empty line. */
+  public void goOn() {
+    try {
+      process.getOutputStream().write('\n');
+      process.getOutputStream().flush();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** SIGSTOP: it stands still, and its connections stay. */
+  public void pause() {
+    signal("-STOP");
+  }
+
+  /** SIGCONT. */
+  public void resume() {
+    signal("-CONT");
+  }
+
+  private void signal(String signal) {
+    try {
+      new ProcessBuilder("kill", signal, Long.toString(process.pid())).start().waitFor();
+    } catch (IOException | InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** SIGKILL, and waits for its end. */
+  @Override
+  public void close() {
+    process.destroyForcibly().onExit().join();
+  }
+}
