@@ -63,11 +63,7 @@ class ShopTest {
   @Test
   void givenLocksInRedis_whenTheLeaderIsKilled_thenTheOtherGoesOnAndTheCountersAreRight()
       throws Exception {
-    RedisServer redis =
-        RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"));
-    opened.add(redis);
-    properties.add("spring.profiles.active=redis");
-    properties.add("mortise.url=" + redis.url());
+    keepLocksInRedis();
     Instance a = start("a");
     Instance b = start("b");
     awaitUp(a, b);
@@ -152,15 +148,7 @@ class ShopTest {
 
     Reports.Entry paused = awaitRunning();
     Instance sleeper = paused.instance().equals("c") ? c : survivor;
-    sleeper.pause();
-    try {
-      BoundedWait.pass(TTL.plusMillis(1500));
-    } finally {
-      sleeper.resume();
-    }
-    await()
-        .atMost(BoundedWait.scaled(LIMIT))
-        .until(() -> sleeper.log().contains("LeaseLostException"));
+    pauseBeyondTtl(sleeper);
     awaitReports(4);
 
     Reports reports = Reports.read(postgres.url());
@@ -177,11 +165,7 @@ class ShopTest {
   @RerunIfPaused
   void givenReportEachSecondForAMinute_whenOneIsKilledAndOnePaused_thenNoTickIsLostForLong()
       throws Exception {
-    RedisServer redis =
-        RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"));
-    opened.add(redis);
-    properties.add("spring.profiles.active=redis");
-    properties.add("mortise.url=" + redis.url());
+    keepLocksInRedis();
     properties.add("shop.report.takes=400ms");
     Instance a = start("a");
     Instance b = start("b");
@@ -197,15 +181,7 @@ class ShopTest {
 
     Reports.Entry paused = awaitRunning();
     Instance sleeper = paused.instance().equals("anew") ? anew : survivor;
-    sleeper.pause();
-    try {
-      BoundedWait.pass(TTL.plusMillis(1500));
-    } finally {
-      sleeper.resume();
-    }
-    await()
-        .atMost(BoundedWait.scaled(LIMIT))
-        .until(() -> sleeper.log().contains("LeaseLostException"));
+    pauseBeyondTtl(sleeper);
     await()
         .atMost(BoundedWait.scaled(LIMIT))
         .until(() -> Reports.read(postgres.url()).seconds() >= 60);
@@ -215,6 +191,27 @@ class ShopTest {
     assertThat(reports.of(killed.token()).finished()).as("that of the killed one").isFalse();
     assertThat(reports.of(paused.token()).finished()).as("that of the paused one").isFalse();
     assertThat(sleeper == anew ? survivor.log() : anew.log()).doesNotContain("LeaseLostException");
+  }
+
+  private void keepLocksInRedis() {
+    RedisServer redis =
+        RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"));
+    opened.add(redis);
+    properties.add("spring.profiles.active=redis");
+    properties.add("mortise.url=" + redis.url());
+  }
+
+  /** Until it has been told that it lost its lease. */
+  private static void pauseBeyondTtl(Instance sleeper) throws Exception {
+    sleeper.pause();
+    try {
+      BoundedWait.pass(TTL.plusMillis(1500));
+    } finally {
+      sleeper.resume();
+    }
+    await()
+        .atMost(BoundedWait.scaled(LIMIT))
+        .until(() -> sleeper.log().contains("LeaseLostException"));
   }
 
   private Instance start(String name) throws IOException {

@@ -79,7 +79,7 @@ class CompletionTest extends CommandHarness {
 
   @Test
   void givenFish_whenAskedToComplete_thenItOffersThat() throws Exception {
-    assumeTrue(runs("fish", "--version"), "no fish on the PATH");
+    assumeTrue(TerminalRun.runs("fish", "--version"), "no fish on the PATH");
     String source = "source " + script("fish") + "; complete -C ";
     assertThat(said("fish", "--no-config", "-c", source + "'mortise evi'"))
         .startsWith("evict\tEnd");
@@ -92,7 +92,7 @@ class CompletionTest extends CommandHarness {
 
   @Test
   void givenZsh_whenItReadsTheScript_thenItHasTheFunction() throws Exception {
-    assumeTrue(runs("zsh", "--version"), "no zsh on the PATH");
+    assumeTrue(TerminalRun.runs("zsh", "--version"), "no zsh on the PATH");
     assertThat(
             said(
                 "zsh",
@@ -132,7 +132,7 @@ class CompletionTest extends CommandHarness {
     assertThat(pages.resolve("mortise.1")).content().contains(".B waits\n");
     execute("man", "run");
     assertThat(out()).isEqualTo(Files.readString(pages.resolve("mortise-run.1")));
-    assumeTrue(runs("groff", "--version"), "no groff on the PATH");
+    assumeTrue(TerminalRun.runs("groff", "--version"), "no groff on the PATH");
     List<String> words = new ArrayList<>(List.of("groff", "-man", "-Tutf8", "-ww", "-z"));
     try (var files = Files.list(pages)) {
       files.map(Path::toString).forEach(words::add);
@@ -155,16 +155,5 @@ class CompletionTest extends CommandHarness {
     String said = new String(process.getInputStream().readAllBytes(), UTF_8);
     assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
     return said;
-  }
-
-  private static boolean runs(String... words) {
-    try {
-      return new ProcessBuilder(words).start().waitFor() == 0;
-    } catch (IOException e) {
-      return false;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
   }
 }

@@ -69,7 +69,8 @@ record TerminalRun(int status, String out) {
     return new TerminalRun(python.exitValue(), shown);
   }
 
-  private static boolean runs(String... words) {
+  /** Whether there is a program, and it ends well. */
+  static boolean runs(String... words) {
     try {
       return new ProcessBuilder(words).start().waitFor() == 0;
     } catch (IOException e) {
