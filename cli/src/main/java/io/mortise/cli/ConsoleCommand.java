@@ -17,10 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -29,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -73,7 +71,7 @@ final class ConsoleCommand implements Callable<Integer> {
       description =
           "What the page may do besides: close (tell a holder to let go), break (free a lock at once), open (a lock"
               + " that is kept shut). Separated by commas.")
-  private List<String> allow = new ArrayList<>();
+  private Set<ConsoleAction> allowed = EnumSet.noneOf(ConsoleAction.class);
 
   @Option(
       names = "--budget",
@@ -109,7 +107,6 @@ final class ConsoleCommand implements Callable<Integer> {
   public Integer call() {
     InetSocketAddress address = address();
     refuseOpen(address);
-    Set<ConsoleAction> allowed = allowed();
     try (LockClient client = store.watch()) {
       ConsoleBuilder settings =
           Console.builder(client)
@@ -131,7 +128,7 @@ final class ConsoleCommand implements Callable<Integer> {
         settings.history(history);
       }
       try (Console console = start(settings)) {
-        say(console, address, allowed);
+        say(console, address);
         new CountDownLatch(1).await();
       }
     } catch (InterruptedException e) {
@@ -151,16 +148,12 @@ final class ConsoleCommand implements Callable<Integer> {
   }
 
   /** Said even with --quiet: nobody can open the page without it. */
-  private void say(Console console, InetSocketAddress wanted, Set<ConsoleAction> allowed) {
+  private void say(Console console, InetSocketAddress wanted) {
     String may =
         allowed.isEmpty()
             ? "read-only"
             : "may "
-                + String.join(
-                    ", ",
-                    allowed.stream()
-                        .map(action -> action.name().toLowerCase(Locale.ROOT))
-                        .toList());
+                + allowed.stream().map(ConsoleAction::toString).collect(Collectors.joining(", "));
     boolean moved = wanted.getPort() != 0 && wanted.getPort() != console.address().getPort();
     cliEnvironment
         .err()
@@ -206,19 +199,6 @@ final class ConsoleCommand implements Callable<Integer> {
               + "' is reached from others. For people elsewhere put a proxy with TLS before it, and name"
               + " its address: --behind URL.");
     }
-  }
-
-  private Set<ConsoleAction> allowed() {
-    Set<ConsoleAction> allowed = EnumSet.noneOf(ConsoleAction.class);
-    for (String word : allow) {
-      switch (word) {
-        case "close" -> allowed.add(ConsoleAction.CLOSE);
-        case "break" -> allowed.add(ConsoleAction.BREAK);
-        case "open" -> allowed.add(ConsoleAction.OPEN);
-        default -> throw wrong("--allow takes close, break and open, and not '" + word + "'.");
-      }
-    }
-    return allowed;
   }
 
   private double share() {

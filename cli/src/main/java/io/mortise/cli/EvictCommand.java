@@ -11,6 +11,7 @@ import io.mortise.cli.output.Terminal;
 import io.mortise.cli.view.EvictionPrompt;
 import io.mortise.console.internal.view.EvictionText;
 import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.console.internal.view.OutputSanitizer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -154,7 +155,7 @@ final class EvictCommand implements Callable<Integer> {
         return ExitStatus.FAILED;
       }
     }
-    say(EvictionPrompt.opened(name, client.admin().reopen(name)));
+    say(EvictionText.opened(OutputSanitizer.text(name), client.admin().reopen(name)));
     return ExitStatus.OK;
   }
 

@@ -5,8 +5,8 @@ import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.cli.help.CommandGuess;
 import io.mortise.cli.help.HelpLayout;
-import io.mortise.cli.top.TopAction;
 import io.mortise.cli.view.LockSelection;
+import io.mortise.console.ConsoleAction;
 import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import java.io.PrintStream;
@@ -86,7 +86,7 @@ public final class Main implements Runnable {
     line.registerConverter(Duration.class, Main::duration);
     registerChoice(line, LockSelection.State.class);
     registerChoice(line, LockSelection.Order.class);
-    registerChoice(line, TopAction.class);
+    registerChoice(line, ConsoleAction.class);
     registerChoice(line, CompletionCommand.Shell.class);
     HelpLayout.applyTo(line);
     return line.execute(own);

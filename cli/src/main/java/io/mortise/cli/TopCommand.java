@@ -2,8 +2,8 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.cli.output.Terminal;
-import io.mortise.cli.top.TopAction;
 import io.mortise.cli.top.TopSession;
+import io.mortise.console.ConsoleAction;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -46,7 +46,7 @@ final class TopCommand implements Callable<Integer> {
       description =
           "What may be done besides: close (e: tell a holder to let go), break (E: free a lock at once), open (E: a lock"
               + " that is kept shut). Separated by commas.")
-  private Set<TopAction> allowed = new TreeSet<>();
+  private Set<ConsoleAction> allowed = new TreeSet<>();
 
   TopCommand(CliEnvironment cliEnvironment) {
     this.cliEnvironment = cliEnvironment;

@@ -1,6 +1,7 @@
 package io.mortise.console;
 
 import io.mortise.annotation.Beta;
+import java.util.Locale;
 
 /** What a console may do, besides looking. */
 @Beta
@@ -13,5 +14,11 @@ public enum ConsoleAction {
   /** Free a lock at once: {@link io.mortise.admin.Eviction#BREAK}. */
   BREAK,
   /** Open a lock that nobody holds and that is kept shut. */
-  OPEN
+  OPEN;
+
+  /** As people write it: {@code close}. */
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
 }

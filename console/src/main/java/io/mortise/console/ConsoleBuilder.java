@@ -15,7 +15,6 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.EnumSet;
-import java.util.Locale;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -142,10 +141,7 @@ public final class ConsoleBuilder {
 
   /** Answers with what an observer sees. */
   ConsoleApi api(LockAdmin admin, Observer observer, Ticker ticker, InstantSource clock) {
-    Set<String> words =
-        allowed.stream()
-            .map(action -> action.name().toLowerCase(Locale.ROOT))
-            .collect(Collectors.toSet());
+    Set<String> words = allowed.stream().map(ConsoleAction::toString).collect(Collectors.toSet());
     return new ConsoleApi(admin, namespace, observer, words, diagnostics, ticker, clock);
   }
 

@@ -4,6 +4,7 @@ import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.cli.top.KeyPress.KeyName;
 import io.mortise.cli.view.EvictionPrompt;
+import io.mortise.console.ConsoleAction;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.view.OutputSanitizer;
 import java.util.List;
@@ -24,7 +25,7 @@ final class TopModel {
   /** What a key asks the store for. */
   interface Requests {
     /** Looks at a lock; {@link TopModel#looked} takes what is seen. */
-    void look(String name, @Nullable TopAction purpose);
+    void look(String name, @Nullable ConsoleAction purpose);
 
     /** Ends a hold or a wait if it is still there. */
     void evict(String name, LockParticipant party, boolean now);
@@ -36,7 +37,7 @@ final class TopModel {
   /** Stands in the last line until the store has answered. */
   private static final String ASKING = "…";
 
-  private final Set<TopAction> allowed;
+  private final Set<ConsoleAction> allowed;
   private final Requests requests;
 
   private Page page = Page.LOCKS;
@@ -56,7 +57,7 @@ final class TopModel {
   private String message = "";
   private int pageSize = 10;
 
-  TopModel(Set<TopAction> allowed, Requests requests) {
+  TopModel(Set<ConsoleAction> allowed, Requests requests) {
     this.allowed = Set.copyOf(allowed);
     this.requests = requests;
   }
@@ -86,11 +87,11 @@ final class TopModel {
   }
 
   boolean mayEvict() {
-    return allowed.contains(TopAction.CLOSE);
+    return allowed.contains(ConsoleAction.CLOSE);
   }
 
   boolean mayEvictNow() {
-    return allowed.contains(TopAction.BREAK) || allowed.contains(TopAction.OPEN);
+    return allowed.contains(ConsoleAction.BREAK) || allowed.contains(ConsoleAction.OPEN);
   }
 
   @Nullable TopSnapshot snapshot() {
@@ -155,7 +156,7 @@ final class TopModel {
   }
 
   /** Takes a look at the open lock; begins what it was asked for. */
-  void looked(SeenLock lock, @Nullable TopAction purpose) {
+  void looked(SeenLock lock, @Nullable ConsoleAction purpose) {
     if (!lock.name().equals(open)) {
       return;
     }
@@ -164,7 +165,7 @@ final class TopModel {
       message = "";
     }
     if (purpose != null) {
-      ask(lock.info(), purpose == TopAction.BREAK);
+      ask(lock.info(), purpose == ConsoleAction.BREAK);
     }
   }
 
@@ -193,7 +194,8 @@ final class TopModel {
     } else if (party == null && !now) {
       say(EvictionPrompt.nobody(lock.name(), lock.shutFor()) + " With E it opens at once.");
     } else {
-      TopAction action = party == null ? TopAction.OPEN : now ? TopAction.BREAK : TopAction.CLOSE;
+      ConsoleAction action =
+          party == null ? ConsoleAction.OPEN : now ? ConsoleAction.BREAK : ConsoleAction.CLOSE;
       if (allowed.contains(action)) {
         dialog = new TopDialog(lock, party, now, "");
       } else {
@@ -202,7 +204,7 @@ final class TopModel {
     }
   }
 
-  private static String refusal(TopAction action) {
+  private static String refusal(ConsoleAction action) {
     return "Not allowed here. To allow it, start mortise top --allow " + action + ".";
   }
 
@@ -306,8 +308,8 @@ final class TopModel {
       case 'p' -> paused = !paused;
       case 'w' -> toggle(Page.WAITS);
       case '?' -> toggle(Page.HELP);
-      case 'e' -> evict(TopAction.CLOSE);
-      case 'E' -> evict(TopAction.BREAK);
+      case 'e' -> evict(ConsoleAction.CLOSE);
+      case 'E' -> evict(ConsoleAction.BREAK);
       default -> {}
     }
   }
@@ -317,8 +319,8 @@ final class TopModel {
     scroll = 0;
   }
 
-  private void evict(TopAction form) {
-    if (form == TopAction.CLOSE ? !mayEvict() : !mayEvictNow()) {
+  private void evict(ConsoleAction form) {
+    if (form == ConsoleAction.CLOSE ? !mayEvict() : !mayEvictNow()) {
       say(refusal(form));
     } else if (page == Page.LOCKS && chosen() != null) {
       openLock(chosen(), form);
@@ -334,7 +336,7 @@ final class TopModel {
         : snapshot.rows().get(cursor).name();
   }
 
-  private void openLock(@Nullable String name, @Nullable TopAction purpose) {
+  private void openLock(@Nullable String name, @Nullable ConsoleAction purpose) {
     if (name == null) {
       return;
     }

@@ -1,15 +1,12 @@
 package io.mortise.cli.top;
 
-import io.mortise.admin.Eviction;
-import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockParticipant;
 import io.mortise.cli.view.EvictionPrompt;
-import io.mortise.console.internal.observer.ObservedEvent;
-import io.mortise.console.internal.observer.ObservedKind;
+import io.mortise.console.ConsoleAction;
+import io.mortise.console.internal.api.Evictor;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
-import io.mortise.console.internal.view.EvictionText;
 import io.mortise.console.internal.view.LockFormatter;
 import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.spi.time.Ticker;
@@ -33,18 +30,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One run of {@code mortise top}. The calling thread draws and reads keys, and never waits for the
  * store: an observer looks at it in a thread of its own, and so does another what a key asks for.
  */
 public final class TopSession {
-  /** The console's, where all stands that operators do. */
-  private static final Logger log =
-      LoggerFactory.getLogger("io.mortise.console.internal.api.Evictor");
-
   private static final long TICK_MILLIS = 250;
   private static final long SNAPSHOT = Duration.ofSeconds(1).toNanos();
   private static final long LOOK = Duration.ofSeconds(2).toNanos();
@@ -52,8 +43,8 @@ public final class TopSession {
   /** How long the end waits for what is being done. */
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-  private final LockAdmin admin;
   private final Observer observer;
+  private final Evictor evictor;
   private final TopModel model;
   private final TopView view;
   private final Ticker ticker;
@@ -74,14 +65,14 @@ public final class TopSession {
    * @param share of the store's time that looking may take
    * @param allowed what may be done besides looking
    */
-  public TopSession(LockAdmin admin, double share, Set<TopAction> allowed) {
+  public TopSession(LockAdmin admin, double share, Set<ConsoleAction> allowed) {
     this(admin, share, allowed, Ticker.SYSTEM);
   }
 
-  TopSession(LockAdmin admin, double share, Set<TopAction> allowed, Ticker ticker) {
-    this.admin = admin;
+  TopSession(LockAdmin admin, double share, Set<ConsoleAction> allowed, Ticker ticker) {
     this.ticker = ticker;
-    this.observer = Observer.of(admin, share, ticker, InstantSource.system());
+    this.observer = new Observer(admin, share, ticker, InstantSource.system());
+    this.evictor = new Evictor(admin, observer, "terminal");
     this.model = new TopModel(allowed, new StoreRequests());
     this.view =
         new TopView(
@@ -182,7 +173,7 @@ public final class TopSession {
   /** What the store is asked for by keys, one after the other. */
   private final class StoreRequests implements TopModel.Requests {
     @Override
-    public void look(String name, @Nullable TopAction purpose) {
+    public void look(String name, @Nullable ConsoleAction purpose) {
       ask(() -> TopSession.this.look(name, purpose, true));
     }
 
@@ -202,7 +193,7 @@ public final class TopSession {
    *
    * @param wanted whether somebody waits for it: what went wrong is told then
    */
-  private void look(String name, @Nullable TopAction purpose, boolean wanted) {
+  private void look(String name, @Nullable ConsoleAction purpose, boolean wanted) {
     try {
       SeenLock lock = observer.look(name);
       answers.add(() -> model.looked(lock, purpose));
@@ -231,10 +222,7 @@ public final class TopSession {
       told = "What came of it is not known: " + message(e);
     }
     String result = told;
-    answers.add(
-        () -> {
-          model.say(result);
-        });
+    answers.add(() -> model.say(result));
     deed.told().complete(result);
     look(deed.lock(), null, false);
   }
@@ -274,49 +262,7 @@ public final class TopSession {
     if (dead && !now && !lock.info().shutFor().isZero()) {
       return EvictionPrompt.outlived(lock.info()) + " Nothing was done. With E it opens at once.";
     }
-    // A wait too: it may have become a hold since the look, which is not to be freed at once.
-    Eviction how = now ? Eviction.BREAK : Eviction.CLOSE;
-    ObservedEvent event = event(name, party.get(), holder.isPresent(), now);
-    observer.evicting(event);
-    EvictionResult result = evict(name, party.get(), how);
-    if (result == EvictionResult.NOT_THERE) {
-      observer.notEvicted(event);
-    }
-    String message =
-        EvictionText.of(
-            result, OutputSanitizer.text(name), LockFormatter.client(party.get()), now, dead);
-    log.warn(
-        "An operator at the terminal evicted from lock '{}' (store={}): {} (form={}, attempt={}, token={},"
-            + " result={}).",
-        OutputSanitizer.text(name),
-        store(),
-        message,
-        how,
-        party.get().attempt(),
-        party.get().token(),
-        result);
-    return message;
-  }
-
-  private EvictionResult evict(String name, LockParticipant party, Eviction how) {
-    try {
-      return admin.evict(name, party.attempt(), how);
-    } catch (RuntimeException e) {
-      log.warn(
-          "An operator at the terminal asked to evict from lock '{}' (store={}), and what came of it is not"
-              + " known (form={}, attempt={}, token={}).",
-          OutputSanitizer.text(name),
-          store(),
-          how,
-          party.attempt(),
-          party.token(),
-          e);
-      throw e;
-    }
-  }
-
-  private String store() {
-    return OutputSanitizer.hide(admin.store().display());
+    return evictor.evict(name, party.get(), holder.isPresent(), now, null).message();
   }
 
   private static Optional<LockParticipant> find(
@@ -326,50 +272,12 @@ public final class TopSession {
         .findFirst();
   }
 
-  private ObservedEvent event(String name, LockParticipant party, boolean holds, boolean now) {
-    ObservedKind kind =
-        !holds ? ObservedKind.GAVE_UP : now ? ObservedKind.BROKEN : ObservedKind.EVICTED;
-    return ObservedEvent.ofParty(
-        observer.now(),
-        kind,
-        name,
-        party,
-        null,
-        Duration.ZERO,
-        now && holds ? "freed at once by an operator" : "ended by an operator");
-  }
-
   private String open(String name) {
     SeenLock lock = observer.look(name);
     boolean held = lock.info().holders().stream().anyMatch(party -> !LockFormatter.isGone(party));
     if (held) {
       return "Somebody holds lock '" + OutputSanitizer.text(name) + "' by now. Nothing was done.";
     }
-    boolean opened = reopen(name);
-    if (opened) {
-      observer.evicting(
-          ObservedEvent.ofLock(
-              observer.now(), ObservedKind.OPENED, name, Duration.ZERO, "opened by an operator"));
-    }
-    String message = EvictionPrompt.opened(name, opened);
-    log.warn(
-        "An operator at the terminal opened lock '{}' (store={}): {}",
-        OutputSanitizer.text(name),
-        store(),
-        message);
-    return message;
-  }
-
-  private boolean reopen(String name) {
-    try {
-      return admin.reopen(name);
-    } catch (RuntimeException e) {
-      log.warn(
-          "An operator at the terminal asked to open lock '{}' (store={}), and what came of it is not known.",
-          OutputSanitizer.text(name),
-          store(),
-          e);
-      throw e;
-    }
+    return evictor.open(name, null).message();
   }
 }

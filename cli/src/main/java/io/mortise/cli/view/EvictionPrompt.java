@@ -88,13 +88,6 @@ public final class EvictionPrompt {
             : ", but it is shut for another " + DurationText.format(shutFor) + ".");
   }
 
-  /** What came of opening a lock. */
-  public static String opened(String name, boolean opened) {
-    return opened
-        ? "Opened lock " + quoted(name) + "."
-        : "Lock " + quoted(name) + " has opened by itself.";
-  }
-
   private static String quoted(String name) {
     return "'" + OutputSanitizer.text(name) + "'";
   }

@@ -12,6 +12,7 @@ import io.mortise.cli.output.TextWidth;
 import io.mortise.cli.top.KeyPress.KeyName;
 import io.mortise.cli.top.ScreenLine.Style;
 import io.mortise.cli.view.LockSelection;
+import io.mortise.console.ConsoleAction;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.spi.AttemptId;
@@ -35,18 +36,18 @@ class TopScreenTest {
 
   private final FixedLocks admin = new FixedLocks();
   private final Observer observer =
-      Observer.of(admin, 1, () -> 1_000_000_000L, InstantSource.fixed(NOW));
+      new Observer(admin, 1, () -> 1_000_000_000L, InstantSource.fixed(NOW));
   private final List<String> asked = new ArrayList<>();
   private final TopView view = new TopView("redis:cache", ZoneOffset.UTC);
-  private TopModel model = model(EnumSet.allOf(TopAction.class));
+  private TopModel model = model(EnumSet.allOf(ConsoleAction.class));
   private int columns = 100;
 
-  private TopModel model(Set<TopAction> allowed) {
+  private TopModel model(Set<ConsoleAction> allowed) {
     return new TopModel(
         allowed,
         new TopModel.Requests() {
           @Override
-          public void look(String name, @Nullable TopAction purpose) {
+          public void look(String name, @Nullable ConsoleAction purpose) {
             model.looked(observer.look(name), purpose);
           }
 

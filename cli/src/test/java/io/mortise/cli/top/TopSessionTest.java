@@ -7,6 +7,7 @@ import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.cli.top.KeyPress.KeyName;
+import io.mortise.console.ConsoleAction;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -23,7 +24,7 @@ class TopSessionTest {
   private final FixedLocks admin = new FixedLocks();
   private final AtomicLong now = new AtomicLong(1_000_000_000L);
   private final TopSession session =
-      new TopSession(admin, 1, EnumSet.allOf(TopAction.class), now::get);
+      new TopSession(admin, 1, EnumSet.allOf(ConsoleAction.class), now::get);
   private final LockParticipant holder = TopScreenTest.party("db1", 1, 5, 60);
 
   @AfterEach

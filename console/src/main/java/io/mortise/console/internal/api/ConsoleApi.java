@@ -31,7 +31,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
   private final Ticker ticker;
   private final Set<String> allowed;
   private final ExaminedStore health;
-  private final Evictor evictor;
+  private final EvictionEndpoint evictions;
 
   /**
    * @param namespace of the store; null if it is not known or has none
@@ -52,7 +52,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
     this.ticker = ticker;
     this.allowed = Set.copyOf(allowed);
     this.health = new ExaminedStore(examine, admin.store().display(), ticker, clock);
-    this.evictor = new Evictor(admin, observer, allowed);
+    this.evictions = new EvictionEndpoint(admin, observer, allowed);
   }
 
   @Override
@@ -129,10 +129,10 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
       String name = name(path.get(1));
       checkName(name);
       if (path.get(2).equals("evict")) {
-        return evictor.evict(name, request);
+        return evictions.evict(name, request);
       }
       if (path.get(2).equals("open")) {
-        return evictor.open(name, request);
+        return evictions.open(name, request);
       }
     }
     throw RefusedException.notFound();

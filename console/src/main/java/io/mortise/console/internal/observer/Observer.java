@@ -78,7 +78,7 @@ public final class Observer {
   public record Survey(@Nullable Instant asOf, Duration took, boolean complete) {}
 
   /** Looks by this client, with a share of the store's time, and remembers until it ends. */
-  Observer(LockAdmin admin, double share, Ticker ticker, InstantSource clock) {
+  public Observer(LockAdmin admin, double share, Ticker ticker, InstantSource clock) {
     this(admin, share, null, ticker, clock);
   }
 
@@ -126,11 +126,6 @@ public final class Observer {
   /** Now, by its clock. */
   public Instant now() {
     return clock.instant();
-  }
-
-  /** Looks by this client, with a share of the store's time, for a screen of its own. */
-  public static Observer of(LockAdmin admin, double share, Ticker ticker, InstantSource clock) {
-    return new Observer(admin, share, ticker, clock);
   }
 
   /** Null while the store answers. */

@@ -30,4 +30,9 @@ public final class EvictionText {
       case NOT_THERE -> who + " had let go of lock '" + name + "' by itself.";
     };
   }
+
+  /** What came of opening a lock. */
+  public static String opened(String name, boolean opened) {
+    return opened ? "Opened lock '" + name + "'." : "Lock '" + name + "' has opened by itself.";
+  }
 }
