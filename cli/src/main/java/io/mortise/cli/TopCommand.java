@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
     description = "Watch locks at a terminal, the worst first, and end holds if that is allowed.",
     footer = {
       "",
-      "Keys: arrows and Enter open a lock, / filters, s orders, w shows who waits for whom, ? tells of all keys, q or"
+      "Keys: arrows and Enter open a lock, / filters, s orders, w shows the waits, ? lists all keys, q or"
           + " Ctrl-C ends.",
       "",
       "It only looks, unless --allow says more. Looking makes nothing in the store, and takes no more than 1%% of its"

@@ -195,7 +195,7 @@ class TopTerminalTest {
               "run kill -STOP " + server.info("process_id"),
               "await The store does not answer since",
               "run kill -CONT " + server.info("process_id"),
-              // The line of the outage is gone, so that of the counts stands in its place again.
+              // The counts replace the line of the outage.
               "await \\x1b[2;1H\\x1b[2K1 held, 0 waited for",
               "type q",
               LEFT,

@@ -191,7 +191,7 @@ public final class TopSession {
   /**
    * Looks at a lock.
    *
-   * @param wanted whether somebody waits for it: what went wrong is told then
+   * @param wanted whether a key asked for it: a failure is told then
    */
   private void look(String name, @Nullable ConsoleAction purpose, boolean wanted) {
     try {

@@ -35,7 +35,7 @@ final class TopView {
           "/                 only locks whose name, process or label has this text; Esc ends that.",
           "                  Enter opens a lock of this name if no other is found",
           "s                 another order: trouble, name, held, waiting",
-          "w                 who waits for whom",
+          "w                 the waits, as mortise waits lists them",
           "p                 hold still, and go on",
           "e                 evict: the holder is told to let go, and the lock stays shut until it has",
           "E                 evict now: the lock is free at once, and two may work at the same time",

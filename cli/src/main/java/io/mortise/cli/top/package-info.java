@@ -1,7 +1,6 @@
 /**
- * The screen of {@code mortise top}. Start at {@link io.mortise.cli.top.TopSession}; what a key
- * does stands in {@link io.mortise.cli.top.TopModel}, what is seen in {@link
- * io.mortise.cli.top.TopView}.
+ * The screen of {@code mortise top}. Start at {@link io.mortise.cli.top.TopSession}. {@link
+ * io.mortise.cli.top.TopModel} handles keys, {@link io.mortise.cli.top.TopView} makes the lines.
  */
 @NullMarked
 package io.mortise.cli.top;
