@@ -41,6 +41,10 @@ const SIGNED_OUT = { message: 'You are not signed in any more.', remedy: 'Load t
 
 export const NO_ANSWER = 'The console does not answer.';
 
+/** What a request that got no answer, or half of one, is refused with. */
+const unanswered = e => e.name === 'AbortError' || e instanceof ApiError ? e
+  : new ApiError(0, { message: NO_ANSWER, remedy: 'Look whether it still runs.' });
+
 /** @returns {Promise<Response>} whatever its status is */
 export async function call(path, options = {}) {
   const token = sessionStorage.getItem(KEY);
@@ -52,18 +56,15 @@ export async function call(path, options = {}) {
     if (response.type !== 'opaqueredirect') return response;
     throw new ApiError(401, SIGNED_OUT);
   } catch (e) {
-    if (e.name === 'AbortError' || e instanceof ApiError) throw e;
-    throw new ApiError(0, { message: NO_ANSWER, remedy: 'Look whether it still runs.' });
+    throw unanswered(e);
   }
 }
 
 async function answer(response) {
+  if (response.ok) return response.json().catch(e => { throw unanswered(e); });
   const body = await response.json().catch(() => ({}));
-  if (!response.ok) {
-    const unknown = response.status === 401 ? SIGNED_OUT : { message: 'Status ' + response.status + '.' };
-    throw new ApiError(response.status, body.error && body.message ? body : unknown);
-  }
-  return body;
+  const unknown = response.status === 401 ? SIGNED_OUT : { message: 'Status ' + response.status + '.' };
+  throw new ApiError(response.status, body.error && body.message ? body : unknown);
 }
 
 /** What is there. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Route;
 import com.microsoft.playwright.options.AriaRole;
 import io.mortise.Lease;
 import io.mortise.LockClient;
@@ -45,6 +46,19 @@ class LivePageTest {
     console.page().navigate(started.url().toString().replaceAll("token=.*", "token=wrong"));
     assertThat(console.page().locator("main")).containsText("This link is no longer valid");
     assertThat(console.page().locator("main")).containsText("terminal");
+  }
+
+  @Test
+  void givenAnswerThatIsCut_whenShown_thenThePageSaysThatItGotNone() {
+    Console started = console.start(TestStore.MEMORY.newUrl());
+    console.page().route("**/api/v1/stream*", Route::abort);
+    console
+        .page()
+        .route(
+            "**/api/v1/status",
+            route -> route.fulfill(new Route.FulfillOptions().setBody("{\"nowAt\":")));
+    console.page().navigate(started.url().toString());
+    assertThat(console.page().locator(".alarm")).containsText("The console does not answer");
   }
 
   @Test
