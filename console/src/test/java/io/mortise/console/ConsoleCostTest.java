@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * What a console with three open pages costs a real Redis, by the server's own count. {@code
  * -Dmortise.held=1000000} for so many locks.
  */
+@Tag("extended")
 class ConsoleCostTest {
   private static final double BUDGET = 0.01;
 

@@ -16,11 +16,13 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Three real servers, of which one after the other is struck while locks are in use. */
 @SuppressWarnings("try") // closing may be interrupted
+@Tag("extended")
 class EnsembleTest {
   private static final Duration TTL = Duration.ofSeconds(4);
 

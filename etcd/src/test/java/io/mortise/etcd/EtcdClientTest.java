@@ -2,8 +2,10 @@ package io.mortise.etcd;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
+import org.junit.jupiter.api.Tag;
 
 @ContractFor("etcd")
+@Tag("extended")
 class EtcdClientTest extends LockClientContract {
   EtcdClientTest() {
     super(new EtcdUnderTest());

@@ -6,9 +6,11 @@ import io.mortise.testkit.server.RedisSentinels;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** What users may take for granted, on the master that Sentinels name. */
 @ContractFor({"redis-sentinel", "rediss-sentinel"})
+@Tag("extended")
 class SentinelClientTest extends LockClientContract {
   private static RedisSentinels set;
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
  * {@code -Dmortise.sim.seed=N} one alone, with its trace.
  */
 class SimulationTest {
-  private static final long SEEDS = Long.getLong("mortise.sim.seeds", 10_000);
+  private static final long SEEDS = Long.getLong("mortise.sim.seeds", 3_000);
   private static final long FROM = Long.getLong("mortise.sim.from", 0);
 
   @Test

@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * with settings that force each commit to the disk before it is answered, and with others.
  */
 @Timeout(300)
+@Tag("extended")
 class DurabilityTest {
   private static final Duration TTL = Duration.ofSeconds(60);
   private static final Duration LONG = Duration.ofSeconds(40);
