@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param cursor {@link LockViewPage#next()} of the page before, of a query with the same prefix;
  *     null for the first
  * @param limit the most locks of one page, 1 to 1000
- * @param idle whether to show locks that are neither held, waited for nor closed
+ * @param idle whether to show locks that are neither held, waited for nor shut
  */
 public record LockQuery(
     @Nullable LockName name, String prefix, @Nullable String cursor, int limit, boolean idle) {
@@ -38,12 +38,12 @@ public record LockQuery(
     return new LockQuery(name, "", null, 1, true);
   }
 
-  /** The first page of all locks that are held, waited for or closed. */
+  /** The first page of all locks that are held, waited for or shut. */
   public static LockQuery all() {
     return beginningWith("");
   }
 
-  /** The first page of all locks that are held, waited for or closed and whose names begin so. */
+  /** The first page of all locks that are held, waited for or shut and whose names begin so. */
   public static LockQuery beginningWith(String prefix) {
     return new LockQuery(null, prefix, null, 200, false);
   }

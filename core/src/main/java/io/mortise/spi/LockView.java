@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param capacity see {@link Mode}
  * @param lastToken the greatest token minted for this name; 0 if none is known
- * @param closedFor how long nobody can be granted the lock; zero if it is not closed. The at-least
+ * @param shutFor how long nobody can be granted the lock; zero if it is not closed. The at-least
  *     time of a holder whose session has ended counts as well
  * @param holders in the order in which they were granted
  * @param waiters in the order in which they will be granted; at most 1000
@@ -22,7 +22,7 @@ public record LockView(
     LockName name,
     int capacity,
     long lastToken,
-    Duration closedFor,
+    Duration shutFor,
     List<Participant> holders,
     List<Participant> waiters) {
   /** Copies the lists. */
@@ -43,7 +43,7 @@ public record LockView(
         first == null ? null : first.attempt().encoded(),
         first == null ? "" : first.label(),
         first == null ? Duration.ZERO : first.since(),
-        closedFor);
+        shutFor);
   }
 
   /** How many permits the semaphore has; empty for locks and read/write locks. */

@@ -42,7 +42,7 @@ public sealed interface Reply {
    * The attempt waits in the store's queue.
    *
    * @param ahead how many may be before it; an upper bound
-   * @param holder one present holder, null if there is none (closed, or free with a queue that is
+   * @param holder one present holder, null if there is none (shut, or free with a queue that is
    *     being served)
    * @param retryAfter when to send the acquire again, at the latest; no push is relied upon. No
    *     later than the session of anyone would end who holds, or is among the first 8 that wait

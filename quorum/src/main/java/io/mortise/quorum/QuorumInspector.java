@@ -272,7 +272,7 @@ final class QuorumInspector {
   }
 
   private static boolean isBusy(LockView view) {
-    return !view.holders().isEmpty() || !view.waiters().isEmpty() || !view.closedFor().isZero();
+    return !view.holders().isEmpty() || !view.waiters().isEmpty() || !view.shutFor().isZero();
   }
 
   /**
@@ -302,7 +302,7 @@ final class QuorumInspector {
     }
     int members = store.members().size();
     List<Duration> closed =
-        new ArrayList<>(views.stream().map(LockView::closedFor).sorted().toList());
+        new ArrayList<>(views.stream().map(LockView::shutFor).sorted().toList());
     int unknown = members - missing - views.size();
     // Members without a record are open.
     int rank = store.majority() - 1 - unknown;

@@ -82,7 +82,7 @@ final class LockScan {
   private static boolean isIdle(LockView view) {
     return view.holders().isEmpty()
         && view.waiters().isEmpty()
-        && view.closedFor().equals(Duration.ZERO);
+        && view.shutFor().equals(Duration.ZERO);
   }
 
   /** Sessions, notifications and idle records expire by themselves; holds of the dead do not. */

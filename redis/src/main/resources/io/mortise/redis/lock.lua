@@ -11,7 +11,7 @@
 --   r<attempt 22>                                                                  abandon: release or cancel
 --   j<attempt 22><tokens 4><weight 7><capacity 7><at most 16><at least 16><floor 16>   adjust a hold
 --   v<attempt 22><C|B>                                                             evict: close or break
---   o                                                                              open a lock that is closed
+--   o                                                                              open a lock that is shut
 --   s[b]                                                                           sweep: end holds of dead sessions; b:
 --                                                    with strict expiry, of those that have no beat either
 --
@@ -38,11 +38,11 @@
 -- cluster before 7.0) nobody is passed over. This only chooses who comes next: whether a session lives, its expiry decides.
 --
 -- Keys of a lock:
---   l:<name>  string. First byte: - free, nobody waits; = free, but closed or with a queue; h held alone, nobody told;
+--   l:<name>  string. First byte: - free, nobody waits; = free, but shut or with a queue; h held alone, nobody told;
 --             w held alone, holder told; x anything else, holders are in o and d. Then last token 16, and for
---       - =   last end: attempt 22, end 1; = also: closed until 16
+--       - =   last end: attempt 22, end 1; = also: shut until 16
 --       h w   attempt 22, tokens 4 [, last end 23 [, note 16 or: since 16, free at 16, shut until 16, evicted 0|1, note 16, label ]]
---       x     last end 23, capacity 7, used 7, holders 7, order 16, closed until 16, first free at 16
+--       x     last end 23, capacity 7, used 7, holders 7, order 16, shut until 16, first free at 16
 --   q:<name>  sorted set of waiting attempts by ticket (µs)
 --   o:<name>  sorted set of holding attempts by order (x only)
 --   d:<name>  hash by attempt
@@ -177,7 +177,7 @@ local function machine()
     local lock = {
       key = key, name = name, text = text,
       q = PREFIX .. 'q:' .. name, o = PREFIX .. 'o:' .. name, d = PREFIX .. 'd:' .. name,
-      last = 0, capacity = SHARERS, used = 0, count = 0, order = 0, closed = 0, soonest = 0, ending = NO_END,
+      last = 0, capacity = SHARERS, used = 0, count = 0, order = 0, shut = 0, soonest = 0, ending = NO_END,
       holds = {}, fresh = {}, ended = {}, taken = {}, tells = {}, over = {}, entries = {},
     }
     if not text then
@@ -192,7 +192,7 @@ local function machine()
     lock.nobody = state == 45 or state == 104
     if state == 45 or state == 61 then
       lock.ending = sub(text, 18, 40)
-      lock.closed = number(text, 41, 56) or 0
+      lock.shut = number(text, 41, 56) or 0
     elseif state == 104 or state == 119 then
       local tokens = number(text, 40, 43) or error(FOREIGN, 0)
       local hold = {
@@ -214,7 +214,7 @@ local function machine()
       lock.inflated = true
       lock.ending = sub(text, 18, 40)
       lock.capacity, lock.used, lock.count = number(text, 41, 47), number(text, 48, 54), number(text, 55, 61)
-      lock.order, lock.closed, lock.soonest = number(text, 62, 77), number(text, 78, 93), number(text, 94, 109)
+      lock.order, lock.shut, lock.soonest = number(text, 62, 77), number(text, 78, 93), number(text, 94, 109)
       if not lock.soonest then
         error(FOREIGN, 0)
       end
@@ -344,7 +344,7 @@ local function machine()
       lock.ended[#lock.ended + 1] = hold.attempt
     end
     lock.used, lock.count = lock.used - hold.weight, lock.count - 1
-    lock.closed = math.max(lock.closed, hold.shut)
+    lock.shut = math.max(lock.shut, hold.shut)
     lock.ending = hold.attempt .. how
     if how ~= 'T' and (hold.told or hold.note > 0) then
       lock.over[#lock.over + 1] = hold
@@ -396,7 +396,7 @@ local function machine()
   local function serve(lock, asking)
     local at, before = 1, #lock.taken
     for step = 0, STEPS do
-      if lock.closed > now then
+      if lock.shut > now then
         return false, false
       end
       local attempt
@@ -434,7 +434,7 @@ local function machine()
   local function record(lock, waiter)
     local start = wide(lock.last)
     if lock.capacity == SHARERS and lock.count == 0 then
-      local shut = lock.closed > now and lock.closed or 0
+      local shut = lock.shut > now and lock.shut or 0
       local queue = head(lock) or waiter
       if shut == 0 and not queue then
         return '-' .. start .. lock.ending, RETENTION
@@ -454,8 +454,8 @@ local function machine()
       lock.soonest = 0
     end
     local idle = lock.count == 0 and not head(lock) and not waiter
-    return 'x' .. start .. lock.ending .. format('%07d%07d%07d', lock.capacity, lock.used, lock.count) .. wide(lock.order) .. wide(lock.closed) .. wide(lock.soonest),
-      idle and format('%.0f', RETENTION + math.max(0, math.ceil((lock.closed - now) / 1000))) or nil
+    return 'x' .. start .. lock.ending .. format('%07d%07d%07d', lock.capacity, lock.used, lock.count) .. wide(lock.order) .. wide(lock.shut) .. wide(lock.soonest),
+      idle and format('%.0f', RETENTION + math.max(0, math.ceil((lock.shut - now) / 1000))) or nil
   end
 
   -- Writes what has changed. Gives locks back even on a full server if gentle; else the first write may be refused.
@@ -613,7 +613,7 @@ local function machine()
 
   local function contended(lock, attempt, queue, want)
     local in_way
-    local wait = lock.closed > now and lock.closed - now or lock.count == 0 and 0 or nil
+    local wait = lock.shut > now and lock.shut - now or lock.count == 0 and 0 or nil
     local function at_most(time)
       wait = math.min(wait or time, time)
     end
@@ -793,10 +793,10 @@ local function machine()
 
   local function reopen(key)
     local lock = load(key)
-    if not lock.text or lock.closed <= now then
+    if not lock.text or lock.shut <= now then
       return '#0000000'
     end
-    lock.closed = 0
+    lock.shut = 0
     serve(lock)
     save(lock, true)
     return '#0000001'

@@ -1,4 +1,4 @@
--- Keeps the records of idle locks for no longer than that; what is held, waited for or closed stays as it is.
+-- Keeps the records of idle locks for no longer than that; what is held, waited for or shut stays as it is.
 --
 -- KEYS[i] = the record of a lock: <prefix>l:<name>; what lock.lua says of one more in a cluster holds here too
 -- ARGV[1] = how long they are kept at most (ms)

@@ -194,7 +194,7 @@ final class FaultInjector {
       return;
     }
     LockView view = views.get(random.nextInt(views.size()));
-    if (view.holders().isEmpty() && !view.closedFor().isZero()) {
+    if (view.holders().isEmpty() && !view.shutFor().isZero()) {
       simulation.invariantChecker.evicted(view.name().value(), false);
       boolean opened = simulation.server.reopen(view.name());
       assert opened;

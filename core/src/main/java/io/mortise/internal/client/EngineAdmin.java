@@ -150,7 +150,7 @@ final class EngineAdmin implements LockAdmin {
         lock.name().value(),
         lock.permits(),
         lock.lastToken(),
-        lock.closedFor(),
+        lock.shutFor(),
         lock.holders().stream().map(participant -> party(lock, participant)).toList(),
         lock.waiters().stream().map(participant -> party(lock, participant)).toList());
   }

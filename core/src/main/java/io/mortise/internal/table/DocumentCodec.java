@@ -37,7 +37,7 @@ public final class DocumentCodec {
   public static String encode(LockDocument lock) {
     StringJoiner lines = new StringJoiner("\n");
     lines.add(
-        line(LOCK, lock.capacity, lock.lastToken, lock.nextTicket, lock.closedUntil, lock.touched));
+        line(LOCK, lock.capacity, lock.lastToken, lock.nextTicket, lock.shutUntil, lock.touched));
     EndedAttempt end = lock.lastEnd;
     if (end != null) {
       lines.add(line("end", end.attempt().encoded(), end.was(), end.how()));
@@ -98,7 +98,7 @@ public final class DocumentCodec {
     LockDocument lock = new LockDocument(name, (int) first.number());
     lock.lastToken = first.number();
     lock.nextTicket = first.number();
-    lock.closedUntil = first.number();
+    lock.shutUntil = first.number();
     lock.touched = first.number();
     for (int i = 1; i < lines.length; i++) {
       decodePart(lock, new Fields(lines[i]));

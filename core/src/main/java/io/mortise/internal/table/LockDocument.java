@@ -45,7 +45,7 @@ public final class LockDocument extends LockRecord {
     copy.lastToken = lastToken;
     copy.nextTicket = nextTicket;
     copy.waiters = waiters;
-    copy.closedUntil = closedUntil;
+    copy.shutUntil = shutUntil;
     copy.touched = touched;
     copy.lastEnd = lastEnd;
     holders.forEach((attempt, hold) -> copy.holders.put(attempt, hold.copy()));
@@ -94,12 +94,12 @@ public final class LockDocument extends LockRecord {
             .toList();
     List<LockView.Participant> shownWaiters =
         queue.values().stream().limit(SHOWN).map(waiter -> waiter(waiter, sessions, now)).toList();
-    long closed =
+    long shut =
         holders.values().stream()
             .filter(hold -> sessions.left(hold.attempt.session(), now) == 0)
             .mapToLong(hold -> hold.atLeastUntil)
-            .reduce(closedUntil, Math::max);
-    return new LockView(name, capacity, lastToken, since(now, closed), shownHolders, shownWaiters);
+            .reduce(shutUntil, Math::max);
+    return new LockView(name, capacity, lastToken, since(now, shut), shownHolders, shownWaiters);
   }
 
   /** The line of a survey. */
@@ -114,7 +114,7 @@ public final class LockDocument extends LockRecord {
         first == null ? null : first.attempt.encoded(),
         first == null ? "" : first.label,
         first == null ? Duration.ZERO : since(first.since, now),
-        since(now, closedUntil));
+        since(now, shutUntil));
   }
 
   private static LockView.Participant holder(HoldEntry hold, LockStep.Liveness sessions, long now) {

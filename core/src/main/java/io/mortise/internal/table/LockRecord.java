@@ -38,7 +38,7 @@ public class LockRecord {
   public long waiters;
 
   /** Until when nobody is granted, for the sake of at-least times. */
-  public long closedUntil;
+  public long shutUntil;
 
   /** When the lock was last used, so that an idle record can be forgotten. */
   public long touched;
@@ -62,7 +62,7 @@ public class LockRecord {
 
   /** Whether nobody holds or waits, and the lock is open. */
   public final boolean isIdle(long now) {
-    return used == 0 && waiters == 0 && closedUntil <= now;
+    return used == 0 && waiters == 0 && shutUntil <= now;
   }
 
   /** Begins anew, after the record was idle for so long that it may be forgotten. */
@@ -95,7 +95,7 @@ public class LockRecord {
     /** When its at-most time is over, or {@link #NEVER}. */
     public long atMostUntil = NEVER;
 
-    /** Until when the lock stays closed if it ends before; 0 for not. */
+    /** Until when the lock stays shut if it ends before; 0 for not. */
     public long atLeastUntil;
 
     /** Whether its owner knows that others want the lock. */

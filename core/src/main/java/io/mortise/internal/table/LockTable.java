@@ -132,7 +132,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
         first = serveQueue(lock, attempt, now) == QueueRemainder.ALL;
         hold = records.hold(lock, attempt);
       }
-      if (hold == null && first && lock.fits(request.mode()) && lock.closedUntil <= now) {
+      if (hold == null && first && lock.fits(request.mode()) && lock.shutUntil <= now) {
         hold = grantToNewcomer(lock, request, now);
       }
     }
@@ -159,8 +159,8 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     long inTheWayLeft = 0;
     List<HoldEntry> window = window(lock);
     long mayBeFree = window.isEmpty() ? now : LockRecord.NEVER;
-    if (lock.closedUntil > now) {
-      mayBeFree = window.isEmpty() ? lock.closedUntil : Math.min(mayBeFree, lock.closedUntil);
+    if (lock.shutUntil > now) {
+      mayBeFree = window.isEmpty() ? lock.shutUntil : Math.min(mayBeFree, lock.shutUntil);
     }
     for (HoldEntry hold : window) {
       long left = records.holderLeft(hold.attempt.session(), now);
@@ -367,10 +367,10 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   /** See {@link io.mortise.spi.LockStore#reopen}. */
   public boolean reopen(LockName name, long now) throws X {
     L lock = find(name, now);
-    if (lock == null || lock.closedUntil <= now) {
+    if (lock == null || lock.shutUntil <= now) {
       return false;
     }
-    lock.closedUntil = 0;
+    lock.shutUntil = 0;
     lock.dirty = true;
     serveQueue(lock, now);
     records.save(lock);
@@ -437,7 +437,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   private EndedAttempt end(L lock, HoldEntry hold, EndReason endReason, long now) throws X {
     records.remove(lock, hold);
     lock.used -= hold.weight;
-    lock.closedUntil = Math.max(lock.closedUntil, hold.atLeastUntil);
+    lock.shutUntil = Math.max(lock.shutUntil, hold.atLeastUntil);
     EndedAttempt ended = new EndedAttempt(hold.attempt, AttemptState.HELD, endReason);
     records.remember(lock, ended);
     if (hold.noted && rules.forgetsNotificationsOfEnded()) {
@@ -457,7 +457,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   private enum QueueRemainder {
     /** Nobody, or only waiters that were passed over: a newcomer is next. */
     ALL,
-    /** The lock is closed, or a waiter does not fit yet: a newcomer stands behind it. */
+    /** The lock is shut, or a waiter does not fit yet: a newcomer stands behind it. */
     BLOCKED,
     /** Not known: the bound was met before the end. */
     MORE
@@ -494,7 +494,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     long passed = FRONT;
     long before = lock.waiters;
     for (int step = 0; lock.waiters > 0; step++) {
-      if (lock.closedUntil > now) {
+      if (lock.shutUntil > now) {
         return QueueRemainder.BLOCKED;
       } else if (proofs && step == rules.steps()) {
         // To come back for those that were passed over alone would never end.

@@ -39,7 +39,7 @@ final class BeatObserver {
    *     no longer than that; zero if it is gone, or not known yet
    * @return for how many microseconds it stands yet
    */
-  long closedFor(AttemptId hold, Duration ttl) {
+  long shutFor(AttemptId hold, Duration ttl) {
     return ttl.isZero() ? LockRecord.NEVER : LockRecord.micros(evictions.left(hold, 0, ttl));
   }
 }

@@ -282,7 +282,7 @@ public final class DocumentStore implements LockStore {
 
   private void observeEvictions(@Nullable LockDocument lock, KnownSessions sessions, long now) {
     if (lock != null && observer != null) {
-      lock.observeEvictions(hold -> observer.closedFor(hold, sessions.ttl(hold.session())), now);
+      lock.observeEvictions(hold -> observer.shutFor(hold, sessions.ttl(hold.session())), now);
     }
   }
 

@@ -171,7 +171,7 @@ class LockStepTest {
     StringBuilder text = new StringBuilder();
     text.append(document.capacity).append(' ').append(document.used);
     text.append(' ').append(document.lastToken).append(' ').append(document.nextTicket);
-    text.append(' ').append(document.waiters).append(' ').append(document.closedUntil);
+    text.append(' ').append(document.waiters).append(' ').append(document.shutUntil);
     text.append(' ').append(document.touched).append(' ').append(document.lastEnd);
     for (HoldEntry hold : document.holders.values()) {
       text.append('\n').append(hold.attempt).append(' ').append(hold.weight);

@@ -95,7 +95,7 @@ public final class JdbcInspector {
         owner == null ? null : owner.attempt.encoded(),
         owner == null ? "" : owner.label,
         owner == null ? Duration.ZERO : between(owner.since, now),
-        between(now, lock.closedUntil));
+        between(now, lock.shutUntil));
   }
 
   /** See {@link io.mortise.spi.LockStore#sessions}. */
@@ -130,7 +130,7 @@ public final class JdbcInspector {
     List<? extends HoldEntry> holds =
         lock.owner != null ? List.of(lock.owner) : lockSnapshot.holds();
     List<LockView.Participant> holders = new ArrayList<>();
-    long closedUntil = lock.closedUntil;
+    long shutUntil = lock.shutUntil;
     for (HoldEntry hold :
         holds.stream().sorted(Comparator.comparingLong((HoldEntry hold) -> hold.token)).toList()) {
       Duration atMost =
@@ -138,7 +138,7 @@ public final class JdbcInspector {
       holders.add(
           party(now, hold.attempt, hold.label, hold.weight, hold.token, hold.since, atMost));
       if (holders.get(holders.size() - 1).sessionLeft().isZero()) {
-        closedUntil = Math.max(closedUntil, hold.atLeastUntil);
+        shutUntil = Math.max(shutUntil, hold.atLeastUntil);
       }
     }
     List<LockView.Participant> waiters = new ArrayList<>();
@@ -154,7 +154,7 @@ public final class JdbcInspector {
               null));
     }
     return new LockView(
-        lock.name, lock.capacity, lock.lastToken, between(now, closedUntil), holders, waiters);
+        lock.name, lock.capacity, lock.lastToken, between(now, shutUntil), holders, waiters);
   }
 
   private LockView.Participant party(

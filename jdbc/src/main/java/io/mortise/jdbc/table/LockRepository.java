@@ -138,7 +138,7 @@ public class LockRepository extends SessionRepository {
         .set("next_place", lock.nextPlace)
         .set("next_ticket", lock.nextTicket)
         .set("waiters", lock.waiters)
-        .set("closed_us", lock.closedUntil)
+        .set("closed_us", lock.shutUntil)
         .set("touched_us", lock.touched)
         .set("ended", ended == null ? null : ended.attempt().encoded())
         .set("ended_was", (ended == null ? Reply.AttemptState.HELD : ended.was()).name())

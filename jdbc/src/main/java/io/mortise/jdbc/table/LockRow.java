@@ -36,7 +36,7 @@ final class LockRow extends LockRecord {
     lock.nextPlace = row.getLong("next_place");
     lock.nextTicket = row.getLong("next_ticket");
     lock.waiters = row.getLong("waiters");
-    lock.closedUntil = row.getLong("closed_us");
+    lock.shutUntil = row.getLong("closed_us");
     lock.touched = row.getLong("touched_us");
     String ended = row.getString("ended");
     if (ended != null) {

@@ -21,7 +21,7 @@ public final class ViewCodec {
   private final long now;
   private final Map<String, SessionState> sessionStates = new HashMap<>();
 
-  /** Until when the lock is closed: a dead holder's at-least time counts. */
+  /** until when the lock is shut: a dead holder's at-least time counts. */
   private long closed;
 
   private record SessionState(Duration left, @Nullable ClientLabel client) {}

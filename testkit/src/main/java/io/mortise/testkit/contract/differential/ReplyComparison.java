@@ -264,7 +264,7 @@ final class ReplyComparison {
 
   private void view(LockView expected, LockView actual) {
     same("capacity", expected.capacity(), actual.capacity());
-    near("closed for", expected.closedFor(), actual.closedFor());
+    near("shut for", expected.shutFor(), actual.shutFor());
     recordedToken(expected.name(), expected.lastToken(), actual.lastToken());
     parties("holder", expected.name(), expected.holders(), actual.holders());
     parties("waiter", expected.name(), expected.waiters(), actual.waiters());

@@ -177,7 +177,7 @@ class EvictSuite extends StoreSuite {
     SessionDriver a = session("a");
     Reply.Granted hold = a.hold(LOCK, EX, atLeast(LONG));
     a.end(LOCK, hold.attempt());
-    assertThat(look(LOCK).orElseThrow().closedFor()).isPositive();
+    assertThat(look(LOCK).orElseThrow().shutFor()).isPositive();
 
     assertThat(BoundedWait.join(store().reopen(LOCK))).isTrue();
 

@@ -45,7 +45,7 @@ class InspectSuite extends StoreSuite {
       LockView view = look(LOCK).orElseThrow();
       assertThat(view.name()).isEqualTo(LOCK);
       assertThat(view.capacity()).isEqualTo(Mode.SHARERS);
-      assertThat(view.closedFor()).isZero();
+      assertThat(view.shutFor()).isZero();
       assertThat(view.waiters()).isEmpty();
       LockView.Participant holder = view.holders().get(0);
       assertThat(view.holders()).hasSize(1);

@@ -174,7 +174,7 @@ class TimeLimitSuite extends StoreSuite {
     assertThat(busy.holder()).isNull();
     assertThat(busy.retryAfter()).isBetween(Duration.ofMillis(1), least.plusMillis(500));
     assertThat(holders(LOCK)).isEmpty();
-    assertThat(look(LOCK).orElseThrow().closedFor()).isBetween(Duration.ofMillis(1), least);
+    assertThat(look(LOCK).orElseThrow().shutFor()).isBetween(Duration.ofMillis(1), least);
     outlive(least);
     b.hold(LOCK, EX);
   }
@@ -185,11 +185,11 @@ class TimeLimitSuite extends StoreSuite {
     needsProofs();
     SessionDriver a = session("a");
     a.hold(LOCK, EX, atLeast(LONG));
-    assertThat(look(LOCK).orElseThrow().closedFor()).as("its holder lives").isZero();
+    assertThat(look(LOCK).orElseThrow().shutFor()).as("its holder lives").isZero();
     die(a);
     LockView dead = look(LOCK).orElseThrow();
     assertThat(dead.holders()).hasSize(1);
-    assertThat(dead.closedFor()).isBetween(Duration.ofMinutes(3), LONG);
+    assertThat(dead.shutFor()).isBetween(Duration.ofMinutes(3), LONG);
   }
 
   @Test
@@ -206,7 +206,7 @@ class TimeLimitSuite extends StoreSuite {
     granted(b.adjust(LOCK, second, EX, Terms.NONE, 0));
     b.end(LOCK, second);
     busy(a.acquire(LOCK, a.attempt(), EX));
-    assertThat(look(LOCK).orElseThrow().closedFor()).isBetween(Duration.ofMinutes(4), LONG);
+    assertThat(look(LOCK).orElseThrow().shutFor()).isBetween(Duration.ofMinutes(4), LONG);
   }
 
   @Test
