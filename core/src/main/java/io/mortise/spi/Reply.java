@@ -121,7 +121,10 @@ public sealed interface Reply {
     CAPACITY_DIFFERS,
     /** The adjusted attempt does not hold. */
     NOT_HELD,
-    /** The store has no room, and lets nobody in until it has. */
+    /**
+     * The store has no room, and lets nobody in until it has. Of an {@link Request.Adjust}: it has
+     * no more tokens for this hold, which stays as it is.
+     */
     STORE_FULL
   }
 }

@@ -43,6 +43,23 @@ class TokenExhaustionTest {
     assertOneAttemptForAll(LockOptions.DEFAULTS);
   }
 
+  @Test
+  void givenStickyLock_whenItsTokensAreUsedUp_thenNoLeaseIsLost_andTheLockIsAskedForAnew()
+      throws Exception {
+    LockOptions sticky = LockOptions.DEFAULTS.withSticky(LockOptions.LONGEST_STICKY);
+    try (LockClient client = LockClient.builder().store(new ScarceTokenStore()).build()) {
+      DistributedLock lock = client.lock("a", sticky);
+      long last = 0;
+      for (int i = 0; i < 10 * ScarceTokenStore.TOKENS; i++) {
+        try (Lease lease = lock.acquire()) {
+          assertThat(lease.token()).isGreaterThan(last);
+          last = lease.token();
+        }
+      }
+      assertThat(asked).hasSize(10);
+    }
+  }
+
   private void assertOneAttemptForAll(LockOptions options) throws Exception {
     try (LockClient client = LockClient.builder().store(new ScarceTokenStore()).build()) {
       DistributedLock lock = client.lock("a", options);
@@ -94,7 +111,8 @@ class TokenExhaustionTest {
         session.submit(few, sink);
       } else if (request instanceof Request.Adjust adjust && adjust.tokens() > 0) {
         sink.accept(
-            new Reply.Refused(adjust.attempt(), RefusalReason.NOT_HELD, "Its tokens are used up."));
+            new Reply.Refused(
+                adjust.attempt(), RefusalReason.STORE_FULL, "Its tokens are used up."));
       } else {
         session.submit(request, sink);
       }

@@ -244,12 +244,21 @@ final class LocalHandoff {
         stripe.afterUnlock(() -> engine.sessionGone(session));
       } else if (claim.holder == null) {
         engine.transitions.release(stripe, claim);
-      } else if (reply instanceof Reply.Refused) {
-        engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store no longer knew it");
-        engine.transitions.release(stripe, claim);
+      } else if (reply instanceof Reply.Refused refused) {
+        refused(stripe, claim, refused);
       }
     } finally {
       stripe.unlock();
+    }
+  }
+
+  /** The claim, which somebody holds, gets no more tokens. Those that are left may be used up. */
+  private void refused(Stripe stripe, Claim claim, Reply.Refused refused) {
+    if (refused.why() == RefusalReason.STORE_FULL) {
+      engine.stickyProtocol.notRefilled(claim);
+    } else {
+      engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store no longer knew it");
+      engine.transitions.release(stripe, claim);
     }
   }
 }

@@ -146,6 +146,13 @@ final class StickyProtocol implements IdleLimit.IdleOwner {
     }
   }
 
+  /** The store has no more tokens for the claim. It is not asked again before the last was used. */
+  void notRefilled(Claim claim) {
+    if (claim instanceof StickyClaim sticky) {
+      sticky.refillAt = 0;
+    }
+  }
+
   /** The claim's lease was closed. Returns false if the grant is to be given back. */
   boolean keep(Stripe stripe, Claim claim, LeaseImpl lease) {
     if (!(claim instanceof StickyClaim sticky) || !mayKeep(sticky)) {

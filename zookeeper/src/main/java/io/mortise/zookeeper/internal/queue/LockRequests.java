@@ -189,7 +189,7 @@ final class LockRequests {
           request,
           new Reply.Refused(
               attempt,
-              RefusalReason.NOT_HELD,
+              RefusalReason.STORE_FULL,
               "The hold on lock '" + name + "' has used up its tokens: acquire it anew."));
     } else {
       if (adjust.tokens() > 0) {
