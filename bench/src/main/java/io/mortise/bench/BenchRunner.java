@@ -58,6 +58,7 @@ final class BenchRunner {
     switch (workload) {
       case REENTRY -> threads.reentry(workload, subjects);
       case PAIR -> threads.apart(workload, subjects, 1);
+      case GROUP_10 -> threads.group(workload, subjects, 10);
       case CALL -> threads.call(workload, subjects);
       case APART_16 -> threads.apart(workload, subjects, 16);
       case APART_64 -> threads.apart(workload, subjects, 64);

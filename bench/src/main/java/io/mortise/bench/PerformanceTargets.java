@@ -14,6 +14,7 @@ import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_ASYNC;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_FAIR;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM_FAIR;
+import static io.mortise.bench.subject.Subjects.MORTISE_MEM_LISTENER;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM_LOCKED;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM_LOCKED_METERS;
 import static io.mortise.bench.subject.Subjects.MORTISE_MYSQL;
@@ -82,6 +83,9 @@ final class PerformanceTargets {
     all.mariadb();
     all.mysql();
     all.zooKeeper();
+    all.group("Redis", MORTISE_REDIS);
+    all.group("PostgreSQL", MORTISE_POSTGRESQL);
+    all.group("ZooKeeper", MORTISE_ZOOKEEPER);
     all.sticky("Redis", MORTISE_REDIS_STICKY, MORTISE_REDIS);
     all.sticky("SQLite", MORTISE_SQLITE_STICKY, MORTISE_SQLITE);
     all.sticky("PostgreSQL", MORTISE_POSTGRESQL_STICKY, MORTISE_POSTGRESQL);
@@ -95,6 +99,10 @@ final class PerformanceTargets {
         "re-entry of the Lock view, Redis, ns",
         median(Workload.REENTRY, MORTISE_REDIS, "ns"),
         1000);
+    atMost(
+        "a listener that does nothing ÷ none, mem",
+        ratio(Workload.CALL, MORTISE_MEM_LISTENER, MORTISE_MEM, "cpu ns"),
+        1.05);
     atMost("@Locked − withLock by hand, mem, µs", more(MORTISE_MEM_LOCKED), 3);
     atMost("@Locked with meters − withLock by hand, mem, µs", more(MORTISE_MEM_LOCKED_METERS), 6);
     inProcess("mem", MORTISE_MEM, MORTISE_MEM_FAIR);
@@ -120,6 +128,13 @@ final class PerformanceTargets {
         ratio(Workload.THREADS_8, normal, REENTRANT_FAIR, "acq/s"),
         4);
     atMost(rates + ": longest wait, ms", median(Workload.THREADS_8, normal, "longest ms"), 10);
+  }
+
+  private void group(String store, Subjects subject) {
+    atMost(
+        store + ", ten free locks at once ÷ one: acquire",
+        median(Workload.GROUP_10, subject, "÷ one"),
+        1.5);
   }
 
   private void sticky(String store, Subjects sticky, Subjects plain) {

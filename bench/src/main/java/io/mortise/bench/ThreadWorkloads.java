@@ -3,12 +3,16 @@ package io.mortise.bench;
 import io.mortise.JavaLock;
 import io.mortise.bench.subject.MortiseLocks;
 import io.mortise.bench.subject.StoreUrls;
+import io.mortise.bench.subject.Subject;
+import io.mortise.bench.subject.Subject.LockHandle;
 import io.mortise.bench.subject.Subject.LockedCall;
 import io.mortise.bench.subject.Subjects;
 import io.mortise.bench.subject.Subjects.SubjectTrait;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.List;
+import java.util.stream.IntStream;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /** The workloads that need one process. */
@@ -120,6 +124,47 @@ final class ThreadWorkloads {
             benchResults.add(workload, which, "cpu µs", loadCounts.cpuMicrosPerPair());
           }
         });
+  }
+
+  /** A thread acquires so many free locks at once, and one by itself in turns with that. */
+  void group(Workload workload, List<Subjects> subjects, int count) throws InterruptedException {
+    rounds.play(
+        workload,
+        subjects.stream().filter(s -> s.is(SubjectTrait.GROUPS)).toList(),
+        benchPlan.rounds(),
+        (which, counts) -> {
+          String lock = rounds.lock(workload, which) + "/";
+          Subject subject = rounds.here(which);
+          LockHandle one = subject.lockHandle(lock + "one");
+          LockHandle all =
+              subject.groupHandle(IntStream.range(0, count).mapToObj(i -> lock + i).toList());
+          Histogram ones = LockLoad.histogram();
+          Histogram groups = LockLoad.histogram();
+          long until = System.nanoTime() + millis(benchPlan.millis(), counts) * 1_000_000;
+          while (System.nanoTime() - until < 0) {
+            ones.recordValue(takeNanos(one));
+            groups.recordValue(takeNanos(all));
+          }
+          if (counts) {
+            double single = ones.getValueAtPercentile(50) / 1e3;
+            double group = groups.getValueAtPercentile(50) / 1e3;
+            benchResults.add(workload, which, "p50 µs", group);
+            benchResults.add(workload, which, "p99 µs", groups.getValueAtPercentile(99) / 1e3);
+            benchResults.add(workload, which, "one p50 µs", single);
+            benchResults.add(workload, which, "÷ one", group / single);
+          }
+        });
+  }
+
+  /** Takes it and gives it back; how long the first took. */
+  private static long takeNanos(LockHandle lockHandle) throws Exception {
+    long from = System.nanoTime();
+    if (!lockHandle.take(WAIT_MILLIS)) {
+      throw new IllegalStateException("A free lock was not acquired.");
+    }
+    long nanos = System.nanoTime() - from;
+    lockHandle.release();
+    return nanos;
   }
 
   /** A client closes that keeps many locks idle: what they take up, and how long that takes. */

@@ -7,6 +7,8 @@ import java.util.Locale;
 enum Workload {
   REENTRY("a thread locks again what it holds", "ns", false),
   PAIR("acquire and release, one thread, nobody else wants the lock", "p50 µs", false),
+  GROUP_10(
+      "one thread acquires ten free locks at once, and one by itself in turns", "p50 µs", false),
   CALL("a method under a lock, one thread, nobody else wants the lock", "cpu ns", false),
   APART_16("16 threads, each with a lock of its own", "pairs/s", true),
   APART_64("64 threads, each with a lock of its own", "pairs/s", true),

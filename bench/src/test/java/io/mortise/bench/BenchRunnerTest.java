@@ -19,6 +19,7 @@ class BenchRunnerTest {
           Subjects.REENTRANT_FAIR,
           Subjects.MORTISE_MEM,
           Subjects.MORTISE_MEM_FAIR,
+          Subjects.MORTISE_MEM_LISTENER,
           Subjects.MORTISE_MEM_METERS,
           Subjects.MORTISE_MEM_LOCKED,
           Subjects.MORTISE_MEM_LOCKED_METERS,
@@ -35,7 +36,12 @@ class BenchRunnerTest {
                 BenchPlan.SMOKE,
                 new StoreUrls(Map.of()),
                 IN_MEMORY,
-                EnumSet.of(Workload.REENTRY, Workload.PAIR, Workload.CALL, Workload.THREADS_8),
+                EnumSet.of(
+                    Workload.REENTRY,
+                    Workload.PAIR,
+                    Workload.GROUP_10,
+                    Workload.CALL,
+                    Workload.THREADS_8),
                 new PrintWriter(new StringWriter()))
             .run(folder);
     List<PerformanceTargets.PerformanceTarget> performanceTargets =
@@ -46,8 +52,9 @@ class BenchRunnerTest {
     assertThat(benchResults.broken()).isZero();
     assertThat(benchResults.notes()).isEmpty();
     assertThat(benchResults.median(Workload.THREADS_8, Subjects.MORTISE_MEM, "acq/s")).isPositive();
+    assertThat(benchResults.median(Workload.GROUP_10, Subjects.MORTISE_MEM, "÷ one")).isPositive();
     assertThat(performanceTargets.stream().filter(PerformanceTargets.PerformanceTarget::measured))
-        .hasSize(6);
+        .hasSize(7);
     assertThat(text.toString()).contains("threads-8", "mortise-mem-fair", "Targets");
     assertThat(folder.resolve("results.json")).content().contains("\"threads-8\"");
     assertThat(ComparisonChart.of(benchResults)).startsWith("<svg").endsWith("</svg>\n");

@@ -120,7 +120,8 @@ public interface DistributedLatch {
 
   /**
    * Removes the latch, open or not, so that its name can be used again. Waits fail that have seen
-   * it. Blocks.
+   * it. The store remembers the deletion for ten minutes, so that a late request does not begin the
+   * latch again. Blocks.
    *
    * @return whether there was one
    * @throws InterruptedException if the thread is interrupted

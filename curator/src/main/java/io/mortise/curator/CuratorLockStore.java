@@ -5,6 +5,7 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
+import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -165,6 +166,23 @@ final class CuratorLockStore implements LockStore {
                 + profile.display()
                 + ") no holder can be told that its hold was ended. Delete its node by hand if you"
                 + " must."));
+  }
+
+  @Override
+  public CompletionStage<Fact> readFact(LockName name) {
+    return CompletableFuture.failedFuture(keepsNoFacts());
+  }
+
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return CompletableFuture.failedFuture(keepsNoFacts());
+  }
+
+  private UnsupportedByStoreException keepsNoFacts() {
+    return new UnsupportedByStoreException(
+        "In Curator's layout (store=%s) there is nothing but locks (FACTS): each path under the base may be one, and each node below it a holder. For once, latches and barriers open a second client, on zk: of the same servers."
+            .formatted(profile.display()));
   }
 
   /** Nothing to do: nodes go with their sessions, and empty containers by the server. */

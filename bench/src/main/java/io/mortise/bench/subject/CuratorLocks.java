@@ -1,8 +1,11 @@
 package io.mortise.bench.subject;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
+import org.apache.curator.framework.recipes.locks.InterProcessMultiLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
@@ -26,16 +29,29 @@ final class CuratorLocks implements Subject {
 
   @Override
   public LockHandle lockHandle(String lock) {
-    InterProcessMutex mutex = new InterProcessMutex(curator, "/curator/" + lock);
+    return lockHandle(new InterProcessMutex(curator, path(lock)));
+  }
+
+  @Override
+  public LockHandle groupHandle(List<String> locks) {
+    return lockHandle(
+        new InterProcessMultiLock(curator, locks.stream().map(CuratorLocks::path).toList()));
+  }
+
+  private static String path(String lock) {
+    return "/curator/" + lock;
+  }
+
+  private static LockHandle lockHandle(InterProcessLock lock) {
     return new LockHandle() {
       @Override
       public boolean take(long waitMillis) throws Exception {
-        return mutex.acquire(waitMillis, TimeUnit.MILLISECONDS);
+        return lock.acquire(waitMillis, TimeUnit.MILLISECONDS);
       }
 
       @Override
       public void release() throws Exception {
-        mutex.release();
+        lock.release();
       }
     };
   }

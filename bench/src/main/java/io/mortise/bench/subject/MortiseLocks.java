@@ -1,12 +1,15 @@
 package io.mortise.bench.subject;
 
 import io.mortise.DistributedLock;
+import io.mortise.GroupLease;
 import io.mortise.JavaLock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockGroup;
 import io.mortise.LockOptions;
 import io.mortise.event.LockListener;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
@@ -45,6 +48,27 @@ public final class MortiseLocks implements Subject {
   @Override
   public LockHandle lockHandle(String name) {
     return new LeaseHandle(client.lock(name, options));
+  }
+
+  @Override
+  public LockHandle groupHandle(List<String> locks) {
+    LockGroup group = client.allOf(locks.toArray(String[]::new));
+    return new LockHandle() {
+      private @Nullable GroupLease lease;
+
+      @Override
+      public boolean take(long waitMillis) throws InterruptedException {
+        lease = group.tryAcquire(Duration.ofMillis(waitMillis)).orElse(null);
+        return lease != null;
+      }
+
+      @Override
+      public void release() {
+        if (lease != null) {
+          lease.close();
+        }
+      }
+    };
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.mortise.bench.subject;
 
 import io.mortise.bench.subject.Subjects.StoreKind;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -20,6 +21,12 @@ final class RedissonLocks implements Subject {
   @Override
   public LockHandle lockHandle(String lock) {
     return InProcessLock.lockHandle(client.getLock(lock));
+  }
+
+  @Override
+  public LockHandle groupHandle(List<String> locks) {
+    return InProcessLock.lockHandle(
+        client.getMultiLock(locks.stream().map(client::getLock).toArray(RLock[]::new)));
   }
 
   @Override

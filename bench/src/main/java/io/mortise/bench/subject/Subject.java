@@ -1,5 +1,7 @@
 package io.mortise.bench.subject;
 
+import java.util.List;
+
 /**
  * A lock library, or a hand-written protocol, that is measured. One per process, opened once and
  * used by all its threads.
@@ -19,6 +21,13 @@ public interface Subject extends AutoCloseable {
       throw new IllegalStateException("Lock '" + lock + "' was not acquired.");
     }
     return lockHandle;
+  }
+
+  /**
+   * Access to several locks, which are taken all together or not at all. As {@link #lockHandle}.
+   */
+  default LockHandle groupHandle(List<String> locks) throws Exception {
+    throw new UnsupportedOperationException("It takes one lock at a time.");
   }
 
   /** A method that returns its argument, run under that lock. Used by one thread. */

@@ -3,6 +3,7 @@ package io.mortise.bench.subject;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.ACROSS;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.CALLS;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.CROWDS;
+import static io.mortise.bench.subject.Subjects.SubjectTrait.GROUPS;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.IDLES;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.KEEPS;
 import static io.mortise.bench.subject.Subjects.SubjectTrait.OWN;
@@ -28,9 +29,12 @@ public enum Subjects {
       OWN,
       PAIRS,
       WAITS,
-      CALLS),
+      CALLS,
+      GROUPS),
   MORTISE_MEM_FAIR(
       StoreKind.PROCESS, storeUrls -> new MortiseLocks("mem:", MortiseLocks.FAIR), OWN, WAITS),
+  MORTISE_MEM_LISTENER(
+      StoreKind.PROCESS, storeUrls -> MortiseLocks.heardBy(new SilentListener()), OWN, CALLS),
   MORTISE_MEM_METERS(
       StoreKind.PROCESS, storeUrls -> MortiseLocks.heardBy(LockedMethodCalls.meters()), OWN, CALLS),
   MORTISE_MEM_LOCKED(StoreKind.PROCESS, storeUrls -> new LockedMethodCalls(List.of()), OWN, CALLS),
@@ -52,7 +56,8 @@ public enum Subjects {
       PAIRS,
       WAITS,
       ACROSS,
-      KEEPS),
+      KEEPS,
+      GROUPS),
   MORTISE_REDIS_ASYNC(
       StoreKind.REDIS, ours(StoreKind.REDIS, MortiseLocks.ASYNC), OWN, PAIRS, WAITS, ACROSS),
   MORTISE_REDIS_FAIR(StoreKind.REDIS, ours(StoreKind.REDIS, MortiseLocks.FAIR), OWN, WAITS, ACROSS),
@@ -62,7 +67,7 @@ public enum Subjects {
       StoreKind.REDIS, storeUrls -> lettuce(storeUrls, LockOptions.DEFAULTS), OWN, PAIRS, ACROSS),
   MORTISE_LETTUCE_ASYNC(
       StoreKind.REDIS, storeUrls -> lettuce(storeUrls, MortiseLocks.ASYNC), OWN, PAIRS),
-  REDISSON(StoreKind.REDIS, RedissonLocks::new, PAIRS, WAITS, ACROSS, KEEPS),
+  REDISSON(StoreKind.REDIS, RedissonLocks::new, PAIRS, WAITS, ACROSS, KEEPS, GROUPS),
   SPRING_INTEGRATION(StoreKind.REDIS, SpringRedisLocks::new, PAIRS, WAITS, ACROSS),
   SHEDLOCK(StoreKind.REDIS, ShedLockLocks::redis, PAIRS),
   LETTUCE_PAIR(StoreKind.REDIS, LettucePlainLock::new, PAIRS),
@@ -70,7 +75,13 @@ public enum Subjects {
   BLPOP(StoreKind.REDIS, BlockingPopLock::new, WAITS, ACROSS),
 
   MORTISE_SQLITE(
-      StoreKind.SQLITE, ours(StoreKind.SQLITE, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
+      StoreKind.SQLITE,
+      ours(StoreKind.SQLITE, LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      WAITS,
+      ACROSS,
+      GROUPS),
   MORTISE_SQLITE_STICKY(
       StoreKind.SQLITE, ours(StoreKind.SQLITE, MortiseLocks.STICKY), OWN, PAIRS, ACROSS, IDLES),
   SQLITE_STATEMENTS(
@@ -82,7 +93,8 @@ public enum Subjects {
       OWN,
       PAIRS,
       WAITS,
-      ACROSS),
+      ACROSS,
+      GROUPS),
   MORTISE_POSTGRESQL_ASYNC(
       StoreKind.POSTGRESQL, ours(StoreKind.POSTGRESQL, MortiseLocks.ASYNC), OWN, PAIRS),
   MORTISE_POSTGRESQL_FAIR(
@@ -125,7 +137,13 @@ public enum Subjects {
       PAIRS),
 
   MORTISE_MARIADB(
-      StoreKind.MARIADB, ours(StoreKind.MARIADB, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
+      StoreKind.MARIADB,
+      ours(StoreKind.MARIADB, LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      WAITS,
+      ACROSS,
+      GROUPS),
   MORTISE_MARIADB_ASYNC(StoreKind.MARIADB, ours(StoreKind.MARIADB, MortiseLocks.ASYNC), OWN, PAIRS),
   MORTISE_MARIADB_FAIR(StoreKind.MARIADB, ours(StoreKind.MARIADB, MortiseLocks.FAIR), OWN, WAITS),
   MARIADB_ROWS(
@@ -153,7 +171,13 @@ public enum Subjects {
       StoreKind.MARIADB, storeUrls -> ShedLockLocks.jdbc(storeUrls, StoreKind.MARIADB), PAIRS),
 
   MORTISE_MYSQL(
-      StoreKind.MYSQL, ours(StoreKind.MYSQL, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS),
+      StoreKind.MYSQL,
+      ours(StoreKind.MYSQL, LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      WAITS,
+      ACROSS,
+      GROUPS),
   MYSQL_ROWS(StoreKind.MYSQL, storeUrls -> new InsertedRowLock(storeUrls, StoreKind.MYSQL), PAIRS),
   MYSQL_TICKETS(
       StoreKind.MYSQL, storeUrls -> new TicketRowLock(storeUrls, StoreKind.MYSQL), WAITS, ACROSS),
@@ -175,7 +199,8 @@ public enum Subjects {
       PAIRS,
       WAITS,
       ACROSS,
-      KEEPS),
+      KEEPS,
+      GROUPS),
   MORTISE_ZOOKEEPER_ASYNC(
       StoreKind.ZOOKEEPER, ours(StoreKind.ZOOKEEPER, MortiseLocks.ASYNC), OWN, PAIRS),
   MORTISE_ZOOKEEPER_FAIR(
@@ -201,7 +226,7 @@ public enum Subjects {
       ACROSS),
   ZOOKEEPER_NODES(StoreKind.ZOOKEEPER, SequentialNodeLock::new, PAIRS, WAITS, ACROSS, KEEPS),
   ZOOKEEPER_BATCHES(StoreKind.ZOOKEEPER, BatchedNodeLock::new, PAIRS),
-  CURATOR(StoreKind.ZOOKEEPER, CuratorLocks::new, PAIRS, WAITS, ACROSS, KEEPS);
+  CURATOR(StoreKind.ZOOKEEPER, CuratorLocks::new, PAIRS, WAITS, ACROSS, KEEPS, GROUPS);
 
   /** Which store a subject's locks are in. */
   public enum StoreKind {
@@ -226,6 +251,8 @@ public enum Subjects {
     WAITS,
     /** Its locks hold between processes, and its acquire can wait for another process. */
     ACROSS,
+    /** Can take several locks at once. */
+    GROUPS,
     /** Keeps a held lock alive by itself. */
     KEEPS,
     /** Its locks stay with their process when they are given back. */

@@ -325,7 +325,10 @@ public final class Engine {
       Validity.Unconfirmed doubt =
           lease.validity() instanceof Validity.Unconfirmed unconfirmed ? unconfirmed : null;
       Validity believed = doubt == null ? lease.validity() : doubt.before();
-      if (believed.isOver()) {
+      // The clock last, as everywhere: a thread that stands still in between sees less, not more.
+      long until = believed.validUntil();
+      long now = env.now();
+      if (until - now <= 0) {
         // Its timer has not come yet; it is over all the same, and must not be passed on.
         if (lossProtocol.isAtMostOver(believed)) {
           lossProtocol.loseAtMost(stripe, claim);
@@ -337,7 +340,7 @@ public final class Engine {
         }
         return null;
       }
-      lease.released();
+      lease.released(now);
       claim.holder = null;
       if (doubt != null) {
         // The store's answer to this tells whether it still knew the hold.

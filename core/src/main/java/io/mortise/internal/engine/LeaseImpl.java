@@ -258,7 +258,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
 
   // Below: under the stripe's lock.
 
-  void released() {
+  void released(long now) {
     open = false;
     caller = null;
     lossOrListeners = null;

@@ -24,9 +24,9 @@ final class TracedLease extends LeaseImpl {
   }
 
   @Override
-  void released() {
-    super.released();
-    trace.released(engine().env.now());
+  void released(long now) {
+    super.released(now);
+    trace.released(now);
   }
 
   @Override

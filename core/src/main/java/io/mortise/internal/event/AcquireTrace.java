@@ -49,6 +49,9 @@ public final class AcquireTrace {
   /** Tells the end of the acquire, on this thread. Called once. */
   public void ended(AcquireOutcome outcome, OptionalLong token, String reason, long now) {
     ended = true;
+    if (recorded == null && publisher.acquireEnded().isEmpty()) {
+      return;
+    }
     AcquireEnded event =
         new AcquireEnded(call, outcome, Duration.ofNanos(now - startedAt), token, reason);
     if (recorded != null) {

@@ -44,7 +44,7 @@ public final class LeaseTrace {
     }
     acquire.ended(AcquireOutcome.GRANTED, token, "", now);
     if (!state.compareAndSet(NEW, ANNOUNCED)) {
-      publisher.leaseEnded().call(event());
+      tellRelease();
     }
   }
 
@@ -74,9 +74,11 @@ public final class LeaseTrace {
     reason = why;
   }
 
-  /** Tells the release on this thread. */
+  /** Tells the end of the lease on this thread. */
   public void tellRelease() {
-    acquire.publisher.leaseEnded().call(event());
+    if (recorded != null || !acquire.publisher.leaseEnded().isEmpty()) {
+      acquire.publisher.leaseEnded().call(event());
+    }
   }
 
   /** Under the stripe's lock: the lease is lost. */

@@ -16,7 +16,14 @@ import org.jspecify.annotations.Nullable;
 /** A latch: a document that parties change, and that waiters read. */
 final class EngineLatch implements DistributedLatch {
   private static final Duration SHORTEST = Duration.ofSeconds(10);
-  private static final Duration DELETED = Duration.ofMillis(1);
+
+  /**
+   * For so long a deletion is remembered, by a text without content. A count-down that has begun
+   * the latch may have sent an earlier request that is still in flight: it would begin the latch
+   * once more where nothing stands. No store executes a request so late.
+   */
+  private static final Duration DELETED = Duration.ofMinutes(10);
+
   private static final int LONGEST_PARTY = 512;
 
   private final Recipes recipes;

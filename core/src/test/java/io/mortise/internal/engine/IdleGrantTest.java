@@ -38,6 +38,12 @@ class IdleGrantTest {
     final List<String> requests = new CopyOnWriteArrayList<>();
     volatile boolean receives = true;
 
+    /** Another process is said to wait, by the answer that grants. */
+    volatile boolean wanted;
+
+    /** The same by a push that is faster than that answer. */
+    volatile boolean callsBackEarly;
+
     RecordingStore() {
       super(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM));
     }
@@ -48,7 +54,16 @@ class IdleGrantTest {
         @Override
         public void submit(Request request, Consumer<Reply> sink) {
           requests.add(request.getClass().getSimpleName());
-          super.submit(request, sink);
+          super.submit(
+              request,
+              reply -> {
+                if (reply instanceof Reply.Granted && callsBackEarly) {
+                  hints.accept(
+                      new SessionNotification.Contended(request.name(), request.attempt()));
+                }
+                sink.accept(
+                    wanted && reply instanceof Reply.Granted granted ? told(granted) : reply);
+              });
         }
 
         @Override
@@ -63,6 +78,11 @@ class IdleGrantTest {
         }
       };
     }
+  }
+
+  private static Reply told(Reply.Granted granted) {
+    return new Reply.Granted(
+        granted.attempt(), granted.token(), granted.tokens(), true, granted.atMostLeft());
   }
 
   private final RecordingStore store = new RecordingStore();
@@ -84,6 +104,31 @@ class IdleGrantTest {
     store.requests.clear();
     client.close();
     assertThat(store.requests).hasSize(500).containsOnly("later Abandon");
+  }
+
+  @Test
+  void givenGrantThatIsWantedAlready_thenItsWaiterHasTheLockFirst_andItIsGivenBackBehindIt()
+      throws Exception {
+    store.wanted = true;
+    assertUsedOnceAndGivenBack();
+  }
+
+  @Test
+  void givenCallBackThatIsFasterThanItsGrant_thenTheWaiterHasTheLockFirst_andItIsGivenBack()
+      throws Exception {
+    store.callsBackEarly = true;
+    assertUsedOnceAndGivenBack();
+  }
+
+  private void assertUsedOnceAndGivenBack() throws Exception {
+    try (EngineClient client = TestClient.on(store)) {
+      try (Lease lease = client.lock("wanted").with(STICKY).acquireWithin(SOON)) {
+        lease.ensureValid();
+        assertThat(store.requests).containsOnlyOnce("Acquire").doesNotContain("Abandon");
+      }
+      assertThat(client.engine().footprint()).isZero();
+      assertThat(store.requests).containsOnlyOnce("Abandon");
+    }
   }
 
   @Test

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
@@ -22,6 +23,9 @@ final class LossyStore extends ForwardingStore {
 
   /** Which of them are not executed. */
   volatile List<Integer> dropped = List.of();
+
+  /** Executes those, later than their callers have waited. */
+  final List<Runnable> late = new CopyOnWriteArrayList<>();
 
   /** How long each document is kept since its latest replacement. */
   final Map<LockName, Duration> kept = new ConcurrentHashMap<>();
@@ -41,6 +45,10 @@ final class LossyStore extends ForwardingStore {
     CompletionStage<Long> lost =
         CompletableFuture.failedFuture(new StoreUnavailableException("lost"));
     if (dropped.contains(number)) {
+      late.add(
+          () -> {
+            var unused = super.replaceFact(name, version, content, keep);
+          });
       return lost;
     }
     kept.put(name, keep);

@@ -65,6 +65,22 @@ class RecipesTest {
   }
 
   @Test
+  void givenLateRequestOfTheFirstCount_whenTheLatchWasDeletedMeanwhile_thenItBeginsNoOther()
+      throws Exception {
+    store.dropped = List.of(1);
+    assertThat(latch.countDown("a")).isEqualTo(2);
+    assertThat(latch.delete()).isTrue();
+    assertThat(store.kept.get(LockName.of("latch/l")))
+        .as("longer than a request is in flight")
+        .isGreaterThan(Duration.ofMinutes(1));
+    store.late.forEach(Runnable::run);
+    assertThat(latch.remaining()).isEqualTo(3);
+    assertThat(latch.countDown("b")).isEqualTo(2);
+    store.late.forEach(Runnable::run);
+    assertThat(latch.remaining()).isEqualTo(2);
+  }
+
+  @Test
   void givenStoreThatGoesOnFailing_thenTheCountFails() {
     store.dropped = List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
     assertThatThrownBy(() -> latch.countDown("a")).isInstanceOf(StoreUnavailableException.class);

@@ -70,6 +70,17 @@ class EngineModelsTest {
   }
 
   @Test
+  void givenLateRequestsLostAnswersDeathsAndEnds_thenEachPartyCountsOnceInItsLatch() {
+    assertSafe("latch", new LatchModel(LatchModel.Variant.BUILT, 1, 1));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BUILT")
+  void givenARuleOfTheLatchIsMissing_thenItIsFoundBroken(LatchModel.Variant without) {
+    assertBroken("latch, " + without, new LatchModel(without, 1, 1));
+  }
+
+  @Test
   void givenReadersWithoutEnd_thenAWriterIsNotKeptWaiting() {
     assertSafe("readers", new WriterStarvationModel(WriterStarvationModel.Variant.BUILT, 3, 3));
     assertSafe(
@@ -112,6 +123,7 @@ class EngineModelsTest {
         "readers that join, long",
         new WriterStarvationModel(WriterStarvationModel.Variant.JOINS, 8, 6));
     assertSafe("barrier, long", new BarrierModel(BarrierModel.Variant.BUILT, 2, 3));
+    assertSafe("latch, long", new LatchModel(LatchModel.Variant.BUILT, 2, 2));
     assertSafe("strict, long", new ObservedExpiryModel(ObservedExpiryModel.Variant.BUILT, 6, 6));
   }
 }
