@@ -3,6 +3,7 @@ package io.mortise.console.internal.api;
 import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.view.DoctorReport;
 import io.mortise.console.internal.view.GuaranteeFormatter;
+import io.mortise.console.internal.view.HazardStory;
 import io.mortise.guarantee.GuaranteeLevel;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
@@ -109,6 +110,16 @@ final class ExaminedStore {
                         level.meaning()))
             .toList());
     json.put("modes", modes.stream().map(row -> GuaranteeFormatter.json(table, row)).toList());
+    return json;
+  }
+
+  /** The stories of what goes wrong, with what becomes of locks on this store. */
+  Map<String, @Nullable Object> hazards() {
+    String here = mode();
+    StoreMode mode = here == null ? null : table.mode(here);
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("here", here);
+    json.put("stories", HazardStory.all().stream().map(story -> story.json(table, mode)).toList());
     return json;
   }
 }

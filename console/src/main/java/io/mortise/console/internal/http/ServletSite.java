@@ -138,6 +138,11 @@ public final class ServletSite implements AutoCloseable {
     answer.headers().forEach(response::setHeader);
   }
 
+  /** How many streams are open. */
+  public int openStreams() {
+    return streams.open();
+  }
+
   /** Ends streams, and refuses new ones. Everything else is answered as before. */
   @Override
   public void close() {
