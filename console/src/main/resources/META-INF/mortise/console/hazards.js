@@ -13,9 +13,10 @@ export function Hazards() {
   const elsewhere = known ? data.stories.filter(story => !story.concerns) : [];
   return el.div({ class: 'page' },
     el.h1('Hazards'),
-    known ? el.p('What can happen to locks in ', el.code(data.here), ', and what becomes of them. ', el.a({ class: 'link', href: link('guarantees') }, 'All guarantees'))
-      : el.p({ class: 'calm' }, 'Which of these concern this store is not known yet: ', el.a({ class: 'link', href: link('doctor') }, 'ask the doctor'), '.'),
-    h(Stories, { stories: here, label: 'Hazards of this store' }),
+    known ? el.p('What can happen to locks in ', el.code(data.here), ', and what becomes of them.')
+      : el.p({ class: 'calm' }, 'Which of these concern this store is not known until the doctor has looked.'),
+    el.p(known ? el.a({ class: 'more', href: link('guarantees') }, 'All guarantees') : el.a({ class: 'more', href: link('doctor') }, 'Ask the doctor')),
+    h(Stories, { stories: here, label: known ? 'Hazards of this store' : 'All hazards' }),
     elsewhere.length > 0 && [el.h2('Of other kinds of store'), h(Stories, { stories: elsewhere, label: 'Hazards of other kinds of store' })]);
 }
 

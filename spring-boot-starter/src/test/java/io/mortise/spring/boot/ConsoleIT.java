@@ -406,13 +406,17 @@ class ConsoleIT {
     signIn();
     Setup setup =
         secured("boot-console-history", "ADMIN")
-            .set("mortise.console.history-file=" + folder.resolve("history.db"));
+            .set(
+                "mortise.url=jdbc:sqlite:" + folder.resolve("locks.db"),
+                "mortise.console.history-file=" + folder.resolve("history.db"));
     String granted = "/mortise/api/v1/events?kind=granted";
     try (BootApp app = setup.start()) {
       assertThat(json(app, "/mortise/api/v1/doctor"))
-          .containsEntry("mode", "mem")
+          .containsEntry("mode", "sqlite")
           .containsKey("findings");
-      assertThat(json(app, "/mortise/api/v1/status")).containsEntry("mode", "mem");
+      assertThat(json(app, "/mortise/api/v1/status")).containsEntry("mode", "sqlite");
+      assertThat(app.locks().admin().listAll("", null, 10).locks()).as("of doctor").isEmpty();
+      assertThat(app.locks().admin().sessions(null, 10).sessions()).as("of doctor").isEmpty();
       BoundedWait.until(
           LIMIT,
           "the first survey",
