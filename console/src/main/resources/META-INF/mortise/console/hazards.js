@@ -21,12 +21,12 @@ export function Hazards() {
 }
 
 const Stories = ({ stories, label }) => el.ul({ class: 'card stories', 'aria-label': label }, stories.map(story => el.li({ key: story.name },
-  el.p(el.b(story.title), ' ', story.faults.length ? story.faults.map(fault => h(Fault, { key: fault.id, fault })) : el.span({ class: 'pill still' }, 'costs the store, breaks nothing')),
+  el.p(el.b(story.title), ' ', story.faults.length ? story.faults.map(fault => h(Fault, { key: fault.id, fault, here: story.concerns })) : el.span({ class: 'pill still' }, 'costs the store, breaks nothing')),
   el.p({ class: 'soft' }, el.b('A naive lock: '), story.naive),
   el.p({ class: 'soft' }, el.b('Mortise: '), story.mortise),
   el.p({ class: 'dim' }, 'Told by ', story.source, '. To see it: ', el.code({ class: 'wrap' }, 'mortise hazards run ' + story.name), ' (needs ', story.needs, ')'))));
 
-/** What the guarantee table says of it. */
-const Fault = ({ fault: { title, answer, words } }) => [el.span({ class: classes('pill', tone(answer)) }, title, words && ': ' + words), ' '];
+/** With what the guarantee table says of it, where the story is about this store. */
+const Fault = ({ fault: { title, answer, words }, here }) => [el.span({ class: classes('pill', here ? tone(answer) : 'still') }, title, here && ': ' + words), ' '];
 
-const tone = answer => answer == null ? 'still' : ['none', 'safe'].includes(answer) ? 'held' : answer === 'unnoticed' ? 'bad' : 'wait';
+const tone = answer => ['none', 'safe'].includes(answer) ? 'held' : answer === 'unnoticed' ? 'bad' : 'wait';
