@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The console in a servlet container, which lets in who says {@code ?in}. */
+/** The console in a servlet container, which lets in who says {@code ?in} or {@code ?look}. */
 class ServletStreamsTest {
   private static final Logger TOMCAT = Logger.getLogger("org.apache");
 
@@ -51,7 +51,11 @@ class ServletStreamsTest {
         new ConsoleServlet(
             Console.builder(locks),
             request ->
-                "in".equals(request.getQueryString()) ? ConsoleAccess.ACT : ConsoleAccess.NONE,
+                "in".equals(request.getQueryString())
+                    ? ConsoleAccess.ACT
+                    : "look".equals(request.getQueryString())
+                        ? ConsoleAccess.LOOK
+                        : ConsoleAccess.NONE,
             request -> List.of());
     tomcat.setBaseDir(folder.toString());
     tomcat.setHostname("127.0.0.1");
@@ -105,9 +109,10 @@ class ServletStreamsTest {
   }
 
   @Test
-  void givenBodyThatIsNeverSent_whenItsSenderMayNotLook_thenIsRefusedWithoutReadingIt()
+  void givenBodyThatIsNeverSent_whenItsSenderMayNotAct_thenIsRefusedWithoutReadingIt()
       throws Exception {
     assertThat(firstLineAfterHeaders("")).contains("403");
+    assertThat(firstLineAfterHeaders("?look")).contains("404");
     assertThat(firstLineAfterHeaders("?in")).as("positive control").contains("100");
   }
 

@@ -31,6 +31,8 @@ final class ExaminedStore {
   private final InstantSource clock;
   private final GuaranteeTable table = GuaranteeTable.load();
   private volatile @Nullable Examined last;
+  private @Nullable RuntimeException failure;
+  private long failedAt;
 
   private record Examined(StoreReport report, Instant at, long nanos) {}
 
@@ -68,9 +70,21 @@ final class ExaminedStore {
     if (seen != null && (!fresh || ticker.nanos() - seen.nanos() < LEAST_AGE)) {
       return seen;
     }
-    Examined now = new Examined(how.get(), clock.instant(), ticker.nanos());
-    last = now;
-    return now;
+    RuntimeException before = failure;
+    // Requests that have waited for a store that stands still must not ask it one after the other.
+    if (before != null && ticker.nanos() - failedAt < LEAST_AGE) {
+      throw before;
+    }
+    try {
+      Examined now = new Examined(how.get(), clock.instant(), ticker.nanos());
+      last = now;
+      failure = null;
+      return now;
+    } catch (RuntimeException e) {
+      failure = e;
+      failedAt = ticker.nanos();
+      throw e;
+    }
   }
 
   Map<String, @Nullable Object> guarantees(String mode) {

@@ -62,7 +62,7 @@ public final class ServletSite implements AutoCloseable {
         path,
         query == null ? "" : query,
         name -> Collections.list(request.getHeaders(name)),
-        caller.mayLook() && request.getMethod().equals("POST")
+        caller.mayAct() && request.getMethod().equals("POST")
             ? request.getInputStream().readNBytes(RequestGuard.MAX_BODY + 1)
             : new byte[0],
         caller);
