@@ -1,6 +1,8 @@
 package io.mortise.cli;
 
 import io.mortise.cli.help.HelpOption;
+import io.mortise.console.internal.view.HazardStory;
+import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.torture.hazards.Hazard;
 import io.mortise.torture.hazards.HazardCatalog;
 import io.mortise.torture.hazards.HazardContext;
@@ -41,18 +43,36 @@ final class HazardsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    throw new ParameterException(spec.commandLine(), "Say list, or run NAME.");
+    throw new ParameterException(spec.commandLine(), "Say list, show NAME or run NAME.");
   }
 
   /** Their names. */
   @Command(name = "list", description = "List the stories.")
   int list(@Mixin HelpOption help) {
-    int width = HazardCatalog.all().stream().mapToInt(each -> each.name().length()).max().orElse(1);
+    int width = HazardStory.all().stream().mapToInt(each -> each.name().length()).max().orElse(1);
     String line = "%-" + width + "s  %s";
-    for (Hazard hazard : HazardCatalog.all()) {
-      cliEnvironment.out().println(String.format(Locale.ROOT, line, hazard.name(), hazard.title()));
+    for (HazardStory story : HazardStory.all()) {
+      cliEnvironment.out().println(String.format(Locale.ROOT, line, story.name(), story.title()));
     }
     return ExitStatus.OK;
+  }
+
+  /** Tells one. */
+  @Command(
+      name = "show",
+      description = "Tell a story without playing it. Starts nothing.",
+      footer = {"", "The console tells the same stories: those that concern its store come first."})
+  int show(
+      @Parameters(paramLabel = "NAME", description = "As 'mortise hazards list' says.") String name,
+      @Mixin HelpOption help) {
+    HazardStory story = HazardStory.find(name).orElseThrow(() -> unknown(name));
+    story.text(GuaranteeTable.load()).forEach(cliEnvironment.out()::println);
+    return ExitStatus.OK;
+  }
+
+  private ParameterException unknown(String name) {
+    return new ParameterException(
+        spec.commandLine(), "There is no story '" + name + "'. See: mortise hazards list");
   }
 
   /** Plays one. */
@@ -71,13 +91,7 @@ final class HazardsCommand implements Callable<Integer> {
               description = "Play Mortise's half on this store; not every story can.")
           @Nullable String store,
       @Mixin HelpOption help) {
-    Hazard hazard =
-        HazardCatalog.find(name)
-            .orElseThrow(
-                () ->
-                    new ParameterException(
-                        spec.commandLine(),
-                        "There is no story '" + name + "'. See: mortise hazards list"));
+    Hazard hazard = HazardCatalog.find(name).orElseThrow(() -> unknown(name));
     if (store != null && !hazard.takesStore()) {
       throw new ParameterException(
           spec.commandLine(),
@@ -86,8 +100,8 @@ final class HazardsCommand implements Callable<Integer> {
     // What would be logged is the story itself. Read when the first logger is made, which is later.
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
     PrintStream out = cliEnvironment.out();
-    out.println(hazard.name() + ": " + hazard.title());
-    out.println("Told by: " + hazard.source());
+    out.println(hazard.name() + ": " + hazard.text().title());
+    out.println("Told by: " + hazard.text().source());
     try (HazardContext hazardContext = new HazardContext(out, store)) {
       hazard.story().play(hazardContext);
       return ExitStatus.OK;

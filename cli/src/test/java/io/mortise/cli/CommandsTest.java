@@ -92,6 +92,17 @@ class CommandsTest extends CommandHarness {
   }
 
   @Test
+  void givenStory_whenShown_thenBothLocksAreTold_andNothingIsStarted() {
+    assertThat(execute("hazards", "show", "failover-forgets")).isZero();
+    assertThat(out().lines().map(line -> line.split("  ", 2)[0]))
+        .contains("naive lock", "Mortise", "fault", "told by", "needs");
+    assertThat(out()).contains("Asynchronous failover").doesNotContain("chapter");
+    assertThat(execute("hazards", "show", "fire")).isEqualTo(ExitStatus.USAGE);
+    assertThat(err()).contains("There is no story 'fire'");
+    assertThat(urls).isEmpty();
+  }
+
+  @Test
   void givenLockNameWithControlCharacter_whenExecuted_thenStatusIs64() {
     assertThat(execute("run", "a\nb", "--", "true")).isEqualTo(ExitStatus.USAGE);
     assertThat(err()).contains("control character U+000A").hasLineCount(1);

@@ -103,6 +103,11 @@ public final class Console implements AutoCloseable {
     return server.address();
   }
 
+  /** What looking has cost so far, and who looks. Costs nothing. */
+  public ConsoleCost cost() {
+    return ConsoleCost.of(observer, server.openStreams());
+  }
+
   /** Closes its connections and looks no more. The client stays open. */
   @Override
   public void close() {

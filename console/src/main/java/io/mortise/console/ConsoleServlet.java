@@ -5,6 +5,7 @@ import io.mortise.annotation.Beta;
 import io.mortise.console.internal.api.ConsoleApi;
 import io.mortise.console.internal.http.Caller;
 import io.mortise.console.internal.http.ConsoleSite;
+import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.http.ServletSite;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.spi.time.Ticker;
@@ -12,9 +13,11 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A write needs a page of the same origin, by what the browser says. The servlet is to be mapped
  * to a folder, such as {@code /mortise/*}, with support for asynchronous requests; without that the
- * page polls. It starts to look at the store with the first request that may look, and ends in
- * {@link #destroy}: a servlet that nobody visits, or only those who may not, asks the store
+ * page polls. It starts to look at the store with the first request for data that may look, and
+ * ends in {@link #destroy}: a servlet that nobody visits, or only those who may not, asks the store
  * nothing. The lock client stays the caller's. Thread-safe.
  *
  * <p>Containers wait for open requests before they call {@code destroy}, and the stream of an open
@@ -35,12 +38,16 @@ import org.jspecify.annotations.Nullable;
 public final class ConsoleServlet extends HttpServlet {
   private static final long serialVersionUID = 1;
 
+  private static final long RETRY = Duration.ofSeconds(5).toNanos();
+
   private final transient ConsoleBuilder settings;
   private final transient Function<HttpServletRequest, ConsoleAccess> access;
-  private final transient Function<HttpServletRequest, Map<String, String>> writeHeaders;
+  private final transient Function<HttpServletRequest, List<Map<String, String>>> writeHeaders;
   private final transient ServletSite site;
-  private transient @Nullable Observer observer;
+  private transient volatile @Nullable Observer observer;
   private transient volatile @Nullable ConsoleApi api;
+  private transient @Nullable RefusedException failed;
+  private transient long failedAt;
 
   /**
    * A servlet that is to be registered.
@@ -50,13 +57,15 @@ public final class ConsoleServlet extends HttpServlet {
    * @param access what a request may have; called for each one, by threads of the container. A null
    *     counts as {@link ConsoleAccess#NONE}
    * @param writeHeaders what the application wants with each write, such as its CSRF token; read by
-   *     the page, of the same user, before it writes. Names of headers and their values
+   *     the page, of the same user, before it writes. Each element has names of headers and their
+   *     values. The page tries the next one where the application refuses a write by 401 or 403
+   *     before it reaches this servlet. Empty for none
    * @throws IllegalArgumentException if {@code behind} or {@code token} is set
    */
   public ConsoleServlet(
       ConsoleBuilder settings,
       Function<HttpServletRequest, ConsoleAccess> access,
-      Function<HttpServletRequest, Map<String, String>> writeHeaders) {
+      Function<HttpServletRequest, List<Map<String, String>>> writeHeaders) {
     if (settings.behind != null || settings.token != null) {
       throw new IllegalArgumentException(
           "A console in an application has no link: leave out ConsoleBuilder.behind and token.");
@@ -65,38 +74,57 @@ public final class ConsoleServlet extends HttpServlet {
     this.access = access;
     this.writeHeaders = writeHeaders;
     this.site =
-        new ServletSite(
-            ConsoleSite.inApplication(
-                request -> Objects.requireNonNull(api, "nobody may look").apply(request)),
-            Ticker.SYSTEM);
+        new ServletSite(ConsoleSite.inApplication(request -> look().apply(request)), Ticker.SYSTEM);
   }
 
   /**
    * Starts to look at the store, once. Does not wait for it.
    *
-   * @throws IllegalArgumentException if the history file is one of another store or of something
-   *     else
-   * @throws java.io.UncheckedIOException if it cannot be used, or its tables are of another version
+   * @throws RefusedException if the history file cannot be used; a later request tries again
    */
-  private synchronized void look() {
-    if (api != null) {
-      return;
+  private ConsoleApi look() {
+    ConsoleApi looking = api;
+    return looking == null ? begin() : looking;
+  }
+
+  private synchronized ConsoleApi begin() {
+    ConsoleApi begun = api;
+    if (begun != null) {
+      return begun;
     }
     Ticker ticker = Ticker.SYSTEM;
+    RefusedException before = failed;
+    // A file that is in use is waited for, and requests must not pile up behind that.
+    if (before != null && ticker.nanos() - failedAt < RETRY) {
+      throw before;
+    }
     InstantSource clock = InstantSource.system();
     LockAdmin admin = settings.client.admin();
-    Observer looking = settings.observer(admin, ticker, clock);
-    api = settings.api(admin, looking, ticker, clock);
+    Observer looking = observer(admin, ticker, clock);
+    ConsoleApi made = settings.api(admin, looking, ticker, clock);
     observer = looking;
     looking.start();
+    api = made;
+    return made;
+  }
+
+  private Observer observer(LockAdmin admin, Ticker ticker, InstantSource clock) {
+    try {
+      return settings.observer(admin, ticker, clock);
+    } catch (IllegalArgumentException | UncheckedIOException e) {
+      RefusedException refused =
+          new RefusedException(
+              503, "history-file", String.valueOf(e.getMessage()), "The console tries again.");
+      failed = refused;
+      failedAt = ticker.nanos();
+      throw refused;
+    }
   }
 
   /**
    * Answers a request.
    *
    * @throws IOException if the client is gone
-   * @throws RuntimeException if the request may look and the history file cannot be used, or is one
-   *     of another store or of something else
    */
   @Override
   protected void service(HttpServletRequest request, HttpServletResponse response)
@@ -109,9 +137,6 @@ public final class ConsoleServlet extends HttpServlet {
             granted == ConsoleAccess.ACT,
             origin(request),
             () -> writeHeaders.apply(request));
-    if (caller.mayLook()) {
-      look();
-    }
     site.answer(request, response, caller);
   }
 
@@ -120,6 +145,11 @@ public final class ConsoleServlet extends HttpServlet {
     int port = request.getServerPort();
     boolean usual = port == (scheme.equals("https") ? 443 : 80);
     return scheme + "://" + request.getServerName() + (usual ? "" : ":" + port);
+  }
+
+  /** What looking has cost so far, and who looks. Costs nothing. */
+  public ConsoleCost cost() {
+    return ConsoleCost.of(observer, site.openStreams());
   }
 
   /**
@@ -134,8 +164,9 @@ public final class ConsoleServlet extends HttpServlet {
   @Override
   public synchronized void destroy() {
     closeStreams();
-    if (observer != null) {
-      observer.close();
+    Observer looking = observer;
+    if (looking != null) {
+      looking.close();
     }
   }
 }

@@ -70,10 +70,22 @@ async function answer(response) {
 /** What is there. */
 export const get = async (path, signal) => answer(await call(path, { signal }));
 
-/** Asks for a change. An application that serves the console may want headers of its own, such as a CSRF token. */
+/**
+ * Asks for a change. An application that serves the console may want headers of its own, such as a
+ * CSRF token: where it refuses one form of them before the console is asked, the next one is tried.
+ */
 export async function post(path, body) {
-  const headers = sessionStorage.getItem(KEY) ? {} : await get('write-headers');
-  return answer(await call(path, { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }));
+  const forms = sessionStorage.getItem(KEY) ? [] : (await get('write-headers')).forms;
+  const write = headers => call(path, { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }).then(answer);
+  for (const [i, headers] of forms.entries()) {
+    try {
+      return await write(headers);
+    } catch (e) {
+      // The console itself says by `error` why it refuses.
+      if (i === forms.length - 1 || ![401, 403].includes(e.status) || e.body.error) throw e;
+    }
+  }
+  return write({});
 }
 
 /** The path of a lock, or of something of it. The name is in the query: servers let no escaped slash through elsewhere. */

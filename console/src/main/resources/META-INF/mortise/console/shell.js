@@ -5,6 +5,7 @@ import { useSeconds } from './clock.js';
 import { classes, el } from './dom.js';
 import { Doctor } from './doctor.js';
 import { Guarantees } from './guarantees.js';
+import { Hazards } from './hazards.js';
 import { History } from './history.js';
 import { Jump } from './jump.js';
 import { KeyHelp, useKeys } from './keys.js';
@@ -22,8 +23,8 @@ import { Waits } from './waits.js';
 /** What is around each page: the store, the navigation, the alarm, what looking costs. */
 
 const PAGES = { overview: Overview, locks: Locks, lock: Locks, waits: Waits, processes: Processes, process: Processes,
-  history: History, doctor: Doctor, guarantees: Guarantees };
-const NAVIGATION = ['overview', 'locks', 'waits', 'processes', 'history', null, 'doctor', 'guarantees'];
+  history: History, doctor: Doctor, guarantees: Guarantees, hazards: Hazards };
+const NAVIGATION = ['overview', 'locks', 'waits', 'processes', 'history', null, 'doctor', 'guarantees', 'hazards'];
 const WITHIN = { lock: 'locks', process: 'processes' };
 const title = page => page[0].toUpperCase() + page.slice(1);
 

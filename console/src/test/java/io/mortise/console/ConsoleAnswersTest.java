@@ -208,6 +208,29 @@ class ConsoleAnswersTest {
   }
 
   @Test
+  void givenHazards_whenTheModeIsKnown_thenEachTellsWhetherItConcernsThisStore() throws Exception {
+    assertThat(list(get("hazards"), "stories"))
+        .hasSizeGreaterThan(10)
+        .allSatisfy(story -> assertThat(story).containsEntry("concerns", null))
+        .allSatisfy(story -> assertThat(story.get("mortise")).asString().isNotEmpty());
+    get("doctor");
+    Map<String, Object> known = get("hazards");
+    assertThat(known).containsEntry("here", "redis/everysec");
+    Map<Object, Object> concerns = new LinkedHashMap<>();
+    list(known, "stories").forEach(story -> concerns.put(story.get("name"), story.get("concerns")));
+    assertThat(concerns)
+        .containsEntry("gc-pause", true)
+        .containsEntry("failover-forgets", true)
+        .containsEntry("thundering-herd", true)
+        .containsEntry("redlock-restart", false)
+        .containsEntry("zk-session-gc", false)
+        .containsEntry("db-crash-holder", false);
+    assertThat(list(list(known, "stories").get(0), "faults").get(0))
+        .containsEntry("id", "client-pause")
+        .containsEntry("answer", "detected");
+  }
+
+  @Test
   void givenHolder_whenClosed_thenItIsTold_andTheHistoryHasWho() throws Exception {
     soon(() -> assertThat(object(get("status"), "survey").get("asOfAt")).isNotNull());
     Lease lease = one.lock("c").acquire();

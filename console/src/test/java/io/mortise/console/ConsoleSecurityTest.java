@@ -41,13 +41,15 @@ class ConsoleSecurityTest {
           "Cross-Origin-Opener-Policy",
           "Cross-Origin-Resource-Policy");
 
+  private String store;
   private LockClient client;
   private Console console;
   private RawHttp http;
 
   @BeforeEach
   void open() {
-    client = LockClient.connect("mem:" + UUID.randomUUID());
+    store = "mem:" + UUID.randomUUID();
+    client = LockClient.connect(store);
     start(Set.of());
   }
 
@@ -106,6 +108,7 @@ class ConsoleSecurityTest {
         "/api/v1/events",
         "/api/v1/doctor",
         "/api/v1/guarantees",
+        "/api/v1/hazards",
         "/api/v1/stream",
         "/api/v1/nothing"
       })
@@ -488,9 +491,7 @@ class ConsoleSecurityTest {
               + http.token()
               + "\r\n\r\n";
       for (int i = 0; i < 24; i++) {
-        Socket socket = new Socket();
-        socket.setReceiveBufferSize(4096);
-        socket.connect(console.address(), 5_000);
+        Socket socket = http.openDeaf();
         deaf.add(socket);
         socket.getOutputStream().write(request.repeat(100).getBytes(StandardCharsets.UTF_8));
         socket.getOutputStream().flush();
@@ -523,29 +524,49 @@ class ConsoleSecurityTest {
   }
 
   @Test
-  void givenThirtyTwoStreams_thenOneMoreIsRefused_andAGoneClientMakesRoom() throws IOException {
+  void givenAHundredStreamsWhoseClientsDoNotRead_thenThirtyTwoAreServed_andAVisitorIsAnswered()
+      throws IOException {
+    long before = heap();
     List<Socket> open = new ArrayList<>();
+    List<Socket> served = new ArrayList<>();
     try {
-      for (int i = 0; i < 32; i++) {
-        Socket socket = http.open();
+      int refused = 0;
+      for (int i = 0; i < 100; i++) {
+        Socket socket = http.openDeaf();
         open.add(socket);
-        stream(socket);
-        RawHttp.readUntil(socket.getInputStream(), "event: status");
+        socket.getOutputStream().write(http.stream("list=&waits=true&processes=true"));
+        String head = RawHttp.readUntil(socket.getInputStream(), "\r\n\r\n");
+        if (head.startsWith("HTTP/1.1 200")) {
+          served.add(socket);
+          assertThat(head)
+              .contains("text/event-stream", "X-accel-buffering: no", "Content-security-policy");
+        } else {
+          assertThat(head).startsWith("HTTP/1.1 503");
+          assertThat(RawHttp.readUntil(socket.getInputStream(), "}")).contains("\"busy\"");
+          refused++;
+        }
       }
-      Answer refused = http.get("/api/v1/stream");
-      assertThat(refused.status()).isEqualTo(503);
-      assertThat(refused.body()).contains("\"busy\"");
-      assertThat(http.get(STATUS).status()).isEqualTo(200);
-      open.get(0).close();
+      assertThat(served).hasSize(32);
+      assertThat(refused).isEqualTo(68);
+      assertThat(console.cost().streams()).isEqualTo(32);
+      assertThat(threads()).as("32 streams, 16 for requests, a timer, others'").isLessThan(60);
+      for (int i = 0; i < 20; i++) {
+        assertThat(http.send("GET", "/", Map.of("Host", http.host()), "").status()).isEqualTo(200);
+        assertThat(http.get(STATUS).status()).isEqualTo(200);
+      }
+      Answer refusal = http.get("/api/v1/stream");
+      assertThat(refusal.status()).isEqualTo(503);
+      assertThat(refusal.body()).contains("Close tabs of the console");
+      assertThat(heap() - before).isLessThan(64L << 20);
+      served.get(0).close();
       await()
           .atMost(Duration.ofSeconds(40))
           .untilAsserted(
               () -> {
                 try (Socket socket = http.open()) {
-                  stream(socket);
+                  socket.getOutputStream().write(http.stream(""));
                   assertThat(RawHttp.readUntil(socket.getInputStream(), "\r\n\r\n"))
-                      .contains("200 OK", "text/event-stream", "X-accel-buffering: no")
-                      .contains("Content-security-policy");
+                      .contains("200 OK");
                 }
               });
     } finally {
@@ -555,16 +576,35 @@ class ConsoleSecurityTest {
     }
   }
 
-  private void stream(Socket socket) throws IOException {
-    socket
-        .getOutputStream()
-        .write(
-            ("GET /api/v1/stream HTTP/1.1\r\nHost: "
-                    + http.host()
-                    + "\r\nAuthorization: Bearer "
-                    + http.token()
-                    + "\r\n\r\n")
-                .getBytes(StandardCharsets.UTF_8));
-    socket.getOutputStream().flush();
+  private static long threads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(each -> each.getName().startsWith("mortise-console-"))
+        .count();
+  }
+
+  private static long heap() {
+    System.gc();
+    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+  }
+
+  @Test
+  void givenNameOfAClientWithTerminalEscapes_thenNoAnswerHasThem() throws Exception {
+    String evil = "\u009b2Jevil\u202e";
+    try (LockClient other = LockClient.builder().url(store).name(evil).build();
+        Lease lease = other.lock("a/b").acquire();
+        Socket stream = http.open()) {
+      await().until(() -> http.get("/api/v1/locks").body().contains("2Jevil"));
+      stream.getOutputStream().write(http.stream("list=&lock=a%2Fb&processes=true"));
+      Map<String, String> asCsv = with("Accept", "text/csv");
+      for (String answer :
+          List.of(
+              http.get("/api/v1/locks").body(),
+              http.get(LOCK).body(),
+              http.send("GET", "/api/v1/locks", asCsv, "").body(),
+              RawHttp.readUntil(stream.getInputStream(), "event: processes"))) {
+        assertThat(answer).contains("2Jevil").doesNotContain("\u009b", "\u202e");
+      }
+      assertThat(lease.isValid()).isTrue();
+    }
   }
 }

@@ -11,10 +11,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
-import java.util.Map;
+import java.util.List;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.apache.catalina.Context;
@@ -36,16 +37,18 @@ class ConsoleServletTest {
   private volatile @Nullable ConsoleAccess granted;
   private LockClient locks;
   private String address;
+  private Path history;
 
   @BeforeEach
   void serve() throws Exception {
     TOMCAT.setLevel(Level.WARNING);
     locks = LockClient.connect(TestStore.MEMORY.newUrl());
+    history = folder.resolve("history.db");
     ConsoleServlet servlet =
         new ConsoleServlet(
-            Console.builder(locks).allow(EnumSet.allOf(ConsoleAction.class)),
+            Console.builder(locks).allow(EnumSet.allOf(ConsoleAction.class)).history(history),
             request -> granted,
-            request -> Map.of());
+            request -> List.of());
     tomcat.setBaseDir(folder.toString());
     tomcat.setHostname("127.0.0.1");
     tomcat.setPort(0);
@@ -109,5 +112,17 @@ class ConsoleServletTest {
       }
       assertThat(lease.isValid()).isTrue();
     }
+  }
+
+  @Test
+  void givenHistoryFileOfSomethingElse_thenEachAnswerSaysSo_andThePageIsServed() throws Exception {
+    granted = ConsoleAccess.LOOK;
+    Files.writeString(history, "no database at all, but long enough for a header".repeat(9));
+    HttpResponse<String> refused = get("status");
+    assertThat(refused.statusCode()).isEqualTo(503);
+    assertThat(refused.body()).contains("history-file", history.getFileName().toString());
+    assertThat(get("locks").statusCode()).isEqualTo(503);
+    HttpRequest page = HttpRequest.newBuilder(URI.create(address + "/locks/")).build();
+    assertThat(http.send(page, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
   }
 }

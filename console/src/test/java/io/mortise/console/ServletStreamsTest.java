@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -18,7 +19,8 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -30,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The console in a servlet container, which lets in who says {@code ?in}. */
+/** The console in a servlet container, which lets in who says {@code ?in} or {@code ?look}. */
 class ServletStreamsTest {
   private static final Logger TOMCAT = Logger.getLogger("org.apache");
 
@@ -49,13 +51,18 @@ class ServletStreamsTest {
         new ConsoleServlet(
             Console.builder(locks),
             request ->
-                "in".equals(request.getQueryString()) ? ConsoleAccess.ACT : ConsoleAccess.NONE,
-            request -> Map.of());
+                "in".equals(request.getQueryString())
+                    ? ConsoleAccess.ACT
+                    : "look".equals(request.getQueryString())
+                        ? ConsoleAccess.LOOK
+                        : ConsoleAccess.NONE,
+            request -> List.of());
     tomcat.setBaseDir(folder.toString());
     tomcat.setHostname("127.0.0.1");
     tomcat.setPort(0);
     tomcat.getConnector().setProperty("address", "127.0.0.1");
     tomcat.getConnector().setProperty("continueResponseTiming", "onRead");
+    tomcat.getConnector().setProperty("maxThreads", "8");
     Context context = tomcat.addContext("", folder.toString());
     Tomcat.addServlet(context, "console", servlet).setAsyncSupported(true);
     context.addServletMappingDecoded("/mortise/*", "console");
@@ -102,10 +109,45 @@ class ServletStreamsTest {
   }
 
   @Test
-  void givenBodyThatIsNeverSent_whenItsSenderMayNotLook_thenIsRefusedWithoutReadingIt()
+  void givenBodyThatIsNeverSent_whenItsSenderMayNotAct_thenIsRefusedWithoutReadingIt()
       throws Exception {
     assertThat(firstLineAfterHeaders("")).contains("403");
+    assertThat(firstLineAfterHeaders("?look")).contains("404");
     assertThat(firstLineAfterHeaders("?in")).as("positive control").contains("100");
+  }
+
+  @Test
+  void givenAHundredStreamsWhoseClientsDoNotRead_thenTheyHoldNoneOfTheContainersThreads()
+      throws Exception {
+    int port = tomcat.getConnector().getLocalPort();
+    List<Socket> open = new ArrayList<>();
+    try {
+      for (int i = 0; i < 100; i++) {
+        Socket socket = new Socket();
+        open.add(socket);
+        socket.setReceiveBufferSize(4096);
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 5_000);
+        socket.setSoTimeout(30_000);
+        String request = "GET /mortise/api/v1/stream?in HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+        socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+      }
+      List<String> answers = new ArrayList<>();
+      for (Socket socket : open) {
+        answers.add(RawHttp.readUntil(socket.getInputStream(), "\r\n").strip());
+      }
+      assertThat(answers.stream().filter(each -> each.contains(" 200"))).hasSize(32);
+      assertThat(answers.stream().filter(each -> each.contains(" 503"))).hasSize(68);
+      assertThat(servlet.cost().streams()).isEqualTo(32);
+      for (int i = 0; i < 20; i++) {
+        assertThat(status("/")).isEqualTo(200);
+        assertThat(status("/api/v1/status?in")).isEqualTo(200);
+      }
+      assertThat(servlet.cost().looks()).isPositive();
+    } finally {
+      for (Socket socket : open) {
+        socket.close();
+      }
+    }
   }
 
   private String firstLineAfterHeaders(String query) throws IOException {

@@ -83,7 +83,7 @@ record TopSnapshot(
         chosen.stream().sorted(query.order().comparator()).limit(MOST).toList(),
         chosen.size(),
         counts,
-        observer.used(),
+        observer.cost().share(),
         observer.cycles().stream().map(cycle -> told(observer, cycle)).toList(),
         observer.waited().stream().map(SeenLock::info).toList(),
         open == null ? null : observer.usual(open),

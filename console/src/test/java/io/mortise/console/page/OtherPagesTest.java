@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Overview, processes, history, doctor, guarantees, and what can be kept of them. */
+/** Overview, processes, history, doctor, guarantees, hazards, and what can be kept of them. */
 class OtherPagesTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 
@@ -96,6 +96,12 @@ class OtherPagesTest {
     page.getByLabel("Compare with").selectOption("redis/always");
     assertThat(page.locator(".guarantees")).containsText("differs");
     assertThat(page).hasURL(Pattern.compile(".*with=redis%2Falways$"));
+    page.locator("nav").getByText("Hazards").click();
+    assertThat(page.getByLabel("Hazards of this store"))
+        .containsText("mortise hazards run gc-pause");
+    assertThat(page.getByLabel("Hazards of this store")).containsText("detected by token");
+    assertThat(page.getByLabel("Hazards of other kinds of store"))
+        .containsText("A server of a quorum forgets");
   }
 
   @Test

@@ -27,7 +27,8 @@ class PageAccessTest {
           "/processes",
           "/history",
           "/doctor",
-          "/guarantees");
+          "/guarantees",
+          "/hazards");
 
   @RegisterExtension final ConsolePage console = new ConsolePage();
 

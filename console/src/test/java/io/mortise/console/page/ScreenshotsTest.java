@@ -37,6 +37,7 @@ class ScreenshotsTest {
     pages.put("history", "/history?t=5m");
     pages.put("doctor", "/doctor");
     pages.put("guarantees", "/guarantees?with=redis%2Falways");
+    pages.put("hazards", "/hazards");
     return pages;
   }
 

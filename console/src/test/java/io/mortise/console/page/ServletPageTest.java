@@ -14,6 +14,7 @@ import io.mortise.console.ConsoleAccess;
 import io.mortise.console.ConsoleServlet;
 import io.mortise.testkit.server.TestStore;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -26,6 +27,8 @@ import java.util.stream.Stream;
 import org.apache.catalina.Context;
 import org.apache.catalina.Wrapper;
 import org.apache.catalina.startup.Tomcat;
+import org.apache.tomcat.util.descriptor.web.FilterDef;
+import org.apache.tomcat.util.descriptor.web.FilterMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,6 +45,7 @@ class ServletPageTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
   @TempDir Path folder;
   private final List<String> written = new CopyOnWriteArrayList<>();
+  private final List<String> refused = new CopyOnWriteArrayList<>();
   private String address;
 
   private static ConsoleAccess access(HttpServletRequest request) {
@@ -64,7 +68,7 @@ class ServletPageTest {
               }
               return access(request);
             },
-            request -> Map.of("X-Csrf", "of this user"));
+            request -> List.of(Map.of("X-Csrf", "masked"), Map.of("X-Csrf", "of this user")));
     Tomcat tomcat = new Tomcat();
     tomcat.setBaseDir(folder.toString());
     tomcat.setHostname("127.0.0.1");
@@ -74,6 +78,7 @@ class ServletPageTest {
     Wrapper wrapper = Tomcat.addServlet(context, "console", servlet);
     wrapper.setAsyncSupported(async);
     context.addServletMappingDecoded("/ops/locks/*", "console");
+    refuseFirstForm(context, async);
     tomcat.start();
     console.closed(
         () -> {
@@ -82,6 +87,28 @@ class ServletPageTest {
         });
     address = "http://127.0.0.1:" + tomcat.getConnector().getLocalPort() + "/shop/ops/locks";
     return console.closed(LockClient.builder().url(store).name("shop").build());
+  }
+
+  /** As a filter that wants the CSRF token as it is. */
+  private void refuseFirstForm(Context context, boolean async) {
+    FilterDef definition = new FilterDef();
+    definition.setFilterName("csrf");
+    definition.setAsyncSupported(Boolean.toString(async));
+    definition.setFilter(
+        (request, response, chain) -> {
+          String sent = ((HttpServletRequest) request).getHeader("X-Csrf");
+          if ("masked".equals(sent)) {
+            refused.add(sent);
+            ((HttpServletResponse) response).sendError(403);
+          } else {
+            chain.doFilter(request, response);
+          }
+        });
+    context.addFilterDef(definition);
+    FilterMap map = new FilterMap();
+    map.setFilterName("csrf");
+    map.addURLPattern("/*");
+    context.addFilterMap(map);
   }
 
   private void signIn() {
@@ -110,6 +137,7 @@ class ServletPageTest {
     page.locator("dialog").getByLabel("Type the lock’s name to confirm").fill(NAME);
     page.locator("dialog").locator("button.fill").click();
     assertThat(page.locator(".note")).containsText("Free at once");
+    assertThat(refused).containsExactly("masked");
     assertThat(written).containsExactly("of this user");
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
   }

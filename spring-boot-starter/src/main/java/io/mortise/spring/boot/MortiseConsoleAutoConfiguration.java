@@ -1,5 +1,7 @@
 package io.mortise.spring.boot;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import io.mortise.LockClient;
 import io.mortise.console.Console;
 import io.mortise.console.ConsoleAccess;
@@ -7,8 +9,15 @@ import io.mortise.console.ConsoleAction;
 import io.mortise.console.ConsoleBuilder;
 import io.mortise.console.ConsoleServlet;
 import jakarta.servlet.http.HttpServletRequest;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -24,6 +33,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.security.web.csrf.CsrfToken;
+import org.springframework.security.web.csrf.DeferredCsrfToken;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -34,6 +44,8 @@ import org.springframework.util.ClassUtils;
 @ConditionalOnProperty(name = MortiseConsoleAutoConfiguration.ENABLED)
 final class MortiseConsoleAutoConfiguration {
   static final String ENABLED = "mortise.console.enabled";
+
+  private static final String HISTORY_FILE = "mortise.console.history-file";
 
   private static InvalidConfigurationPropertyValueException refused(String reason) {
     return new InvalidConfigurationPropertyValueException(ENABLED, true, reason);
@@ -47,7 +59,10 @@ final class MortiseConsoleAutoConfiguration {
   static class Served {
     @Bean
     ServletRegistrationBean<ConsoleServlet> mortiseConsole(
-        LockClient locks, MortiseProperties properties) {
+        LockClient locks,
+        MortiseProperties properties,
+        ObjectProvider<LockClientOpener> openers,
+        ApplicationContext application) {
       MortiseProperties.Console settings = properties.console();
       ConsoleBuilder builder =
           Console.builder(locks)
@@ -60,8 +75,19 @@ final class MortiseConsoleAutoConfiguration {
       if (namespace != null) {
         builder.namespace(namespace);
       }
+      // A client of the application's own does not tell its store.
+      openers.ifAvailable(opener -> builder.diagnostics(opener::examine));
+      String history = settings.historyFile();
+      if (history != null) {
+        builder.history(historyFile(history));
+      }
+      BiPredicate<HttpServletRequest, String> implied =
+          isPresent("org.springframework.security.config.core.GrantedAuthorityDefaults")
+              ? new ConsoleRoles(application)::has
+              : (request, role) -> false;
       ConsoleServlet servlet =
-          new ConsoleServlet(builder, request -> access(request, settings), Served::writeHeaders);
+          new ConsoleServlet(
+              builder, request -> access(request, settings, implied), Served::writeHeaders);
       ServletRegistrationBean<ConsoleServlet> registration =
           new ServletRegistrationBean<>(servlet, settings.path() + "/*");
       registration.setName("mortiseConsole");
@@ -80,35 +106,95 @@ final class MortiseConsoleAutoConfiguration {
       };
     }
 
+    private static Path historyFile(String name) {
+      Path file;
+      try {
+        file = Path.of(name);
+      } catch (InvalidPathException e) {
+        throw refusedHistory(name, "it is no path of a file.");
+      }
+      Path folder = file.toAbsolutePath().getParent();
+      if (folder == null || !Files.isDirectory(folder)) {
+        throw refusedHistory(name, "its folder does not exist. Make it, or name another file.");
+      }
+      if (!Files.isWritable(folder)
+          || (Files.exists(file) && !(Files.isRegularFile(file) && Files.isWritable(file)))) {
+        throw refusedHistory(name, "it cannot be written. Name another file.");
+      }
+      if (!isPresent("org.sqlite.JDBC")) {
+        throw refusedHistory(name, "it needs the driver of SQLite. Add org.xerial:sqlite-jdbc.");
+      }
+      return file;
+    }
+
+    private static InvalidConfigurationPropertyValueException refusedHistory(
+        String name, String reason) {
+      return new InvalidConfigurationPropertyValueException(HISTORY_FILE, name, reason);
+    }
+
+    private static boolean isPresent(String type) {
+      return ClassUtils.isPresent(type, Served.class.getClassLoader());
+    }
+
     private static ConsoleAccess access(
-        HttpServletRequest request, MortiseProperties.Console settings) {
-      if (!has(request, settings.role())) {
+        HttpServletRequest request,
+        MortiseProperties.Console settings,
+        BiPredicate<HttpServletRequest, String> implied) {
+      if (!has(request, settings.role(), implied)) {
         return settings.anonymous() ? ConsoleAccess.LOOK : ConsoleAccess.NONE;
       }
       String allowRole = settings.allowRole();
-      return allowRole == null || has(request, allowRole) ? ConsoleAccess.ACT : ConsoleAccess.LOOK;
+      return allowRole == null || has(request, allowRole, implied)
+          ? ConsoleAccess.ACT
+          : ConsoleAccess.LOOK;
     }
 
-    private static boolean has(HttpServletRequest request, String role) {
+    private static boolean has(
+        HttpServletRequest request, String role, BiPredicate<HttpServletRequest, String> implied) {
       return request.getUserPrincipal() != null
-          && (role.equals(MortiseProperties.Console.EVERY_USER) || request.isUserInRole(role));
+          && (role.equals(MortiseProperties.Console.EVERY_USER)
+              || request.isUserInRole(role)
+              || implied.test(request, role));
     }
 
-    private static Map<String, String> writeHeaders(HttpServletRequest request) {
-      return ClassUtils.isPresent(
-              "org.springframework.security.web.csrf.CsrfToken", Served.class.getClassLoader())
+    private static List<Map<String, String>> writeHeaders(HttpServletRequest request) {
+      return isPresent("org.springframework.security.web.csrf.CsrfToken")
           ? Csrf.headers(request)
-          : Map.of();
+          : List.of();
+    }
+
+    /** What it costs, where meters are. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(MeterRegistry.class)
+    @ConditionalOnProperty(name = "mortise.metrics.enabled", matchIfMissing = true)
+    static class Metered {
+      @Bean
+      MeterBinder mortiseConsoleMeters(
+          @Qualifier("mortiseConsole")
+              ObjectProvider<ServletRegistrationBean<ConsoleServlet>> registration) {
+        return new ConsoleMeters(() -> registration.getObject().getServlet());
+      }
     }
 
     /** Loaded only if Spring Security is there. */
     private static final class Csrf {
       private Csrf() {}
 
-      static Map<String, String> headers(HttpServletRequest request) {
-        return request.getAttribute(CsrfToken.class.getName()) instanceof CsrfToken token
-            ? Map.of(token.getHeaderName(), token.getToken())
-            : Map.of();
+      /**
+       * The token as the application hands it out, masked unless it is told otherwise; and as its
+       * repository has it, which handlers for single-page applications want in headers.
+       */
+      static List<Map<String, String>> headers(HttpServletRequest request) {
+        List<Map<String, String>> forms = new ArrayList<>();
+        if (request.getAttribute(CsrfToken.class.getName()) instanceof CsrfToken token) {
+          forms.add(Map.of(token.getHeaderName(), token.getToken()));
+        }
+        if (request.getAttribute(DeferredCsrfToken.class.getName())
+            instanceof DeferredCsrfToken deferred) {
+          CsrfToken token = deferred.get();
+          forms.add(Map.of(token.getHeaderName(), token.getToken()));
+        }
+        return forms.stream().distinct().toList();
       }
     }
   }

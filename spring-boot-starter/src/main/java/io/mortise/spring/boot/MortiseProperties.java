@@ -71,6 +71,7 @@ record MortiseProperties(
    * @param allow what may be done besides looking
    * @param allowRole of users who may do it, besides the other; null for no further
    * @param budget the part of the store's time that looking may take
+   * @param historyFile that keeps the history; null to keep it in memory only
    */
   record Console(
       @DefaultValue("false") boolean enabled,
@@ -79,7 +80,8 @@ record MortiseProperties(
       @DefaultValue("false") boolean anonymous,
       @DefaultValue Set<Action> allow,
       @Nullable String allowRole,
-      @DefaultValue("0.01") double budget) {
+      @DefaultValue("0.01") double budget,
+      @Nullable String historyFile) {
     /** As in servlets: everybody who is signed in. */
     static final String EVERY_USER = "**";
 
@@ -88,6 +90,7 @@ record MortiseProperties(
     Console {
       allow = Set.copyOf(allow);
       allowRole = allowRole == null || allowRole.isBlank() ? null : allowRole;
+      historyFile = historyFile == null || historyFile.isBlank() ? null : historyFile;
       if (!PATH.matcher(path).matches()) {
         throw new IllegalArgumentException(
             "mortise.console.path '" + path + "' is no path like /mortise.");

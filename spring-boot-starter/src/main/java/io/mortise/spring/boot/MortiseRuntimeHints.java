@@ -28,6 +28,7 @@ final class MortiseRuntimeHints implements RuntimeHintsRegistrar {
           "META-INF/mortise/console/preact/*",
           "io/mortise/*/*.sql",
           "io/mortise/*/*/*.sql",
+          "io/mortise/*/*/*/*.sql",
           "io/mortise/*/*.lua",
           "io/mortise/*/*/*.lua");
   private static final List<String> SERVICES =

@@ -3,11 +3,15 @@ package io.mortise.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.search.RequiredSearch;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.spring.boot.BootApp.Part;
 import io.mortise.spring.boot.BootApp.Setup;
 import io.mortise.testkit.BoundedWait;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,17 +26,35 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.access.hierarchicalroles.RoleHierarchy;
+import org.springframework.security.access.hierarchicalroles.RoleHierarchyImpl;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.CsrfConfigurer;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.csrf.CookieCsrfTokenRepository;
+import org.springframework.security.web.csrf.CsrfToken;
+import org.springframework.security.web.csrf.CsrfTokenRequestAttributeHandler;
+import org.springframework.security.web.csrf.CsrfTokenRequestHandler;
+import org.springframework.security.web.csrf.XorCsrfTokenRequestAttributeHandler;
 
 /** The console in an application, behind the application's security or without any. */
 @EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
@@ -112,9 +134,9 @@ class ConsoleIT {
         + "\",\"how\":\"close\"}";
   }
 
-  private String evictions(BootApp app) {
+  private String text(BootApp app, String path) {
     try {
-      return String.valueOf(json(app, "/mortise/api/v1/events?kind=evicted").get("events"));
+      return json(app, path).toString();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
@@ -123,10 +145,15 @@ class ConsoleIT {
     }
   }
 
-  /** As the page does it. */
+  @SuppressWarnings("unchecked") // Each form is an object of texts.
+  private List<Map<String, String>> writeHeaders(BootApp app, String api)
+      throws IOException, InterruptedException {
+    return (List<Map<String, String>>) json(app, api + "write-headers").get("forms");
+  }
+
+  /** As the page does it first. */
   private void takeWriteHeaders(BootApp app) throws IOException, InterruptedException {
-    json(app, "/mortise/api/v1/write-headers")
-        .forEach((name, value) -> headers.put(name, (String) value));
+    headers.putAll(writeHeaders(app, "/mortise/api/v1/").get(0));
     headers.put("Origin", app.address());
   }
 
@@ -224,7 +251,7 @@ class ConsoleIT {
                   .get("lock"))
           .asString()
           .contains(Long.toString(held.token()));
-      json(app, api + "write-headers").forEach((name, value) -> headers.put(name, (String) value));
+      headers.putAll(writeHeaders(app, api).get(0));
       headers.put("Origin", app.address());
       assertThat(
               post(
@@ -296,8 +323,150 @@ class ConsoleIT {
       BoundedWait.until(
           LIMIT,
           "the history names the user who has ended the hold",
-          () -> evictions(app).contains("ended by operator alice"));
+          () ->
+              text(app, "/mortise/api/v1/events?kind=evicted").contains("ended by operator alice"));
     }
+  }
+
+  /** Signs in by a password, and hands the CSRF token to scripts in a cookie. */
+  @Configuration(proxyBeanMethods = false)
+  static class SinglePage {
+    @Bean
+    SecurityFilterChain chain(HttpSecurity http) throws Exception {
+      return http.authorizeHttpRequests(each -> each.anyRequest().authenticated())
+          .httpBasic(Customizer.withDefaults())
+          .csrf(SinglePage::spa)
+          .build();
+    }
+
+    @Bean
+    static RoleHierarchy roles() {
+      return RoleHierarchyImpl.fromHierarchy("ROLE_ADMIN > ROLE_OPS");
+    }
+
+    /** {@code csrf.spa()}, or what Spring Security before 7 tells people to write instead. */
+    private static void spa(CsrfConfigurer<HttpSecurity> csrf) {
+      try {
+        CsrfConfigurer.class.getMethod("spa").invoke(csrf);
+      } catch (NoSuchMethodException e) {
+        csrf.csrfTokenRepository(CookieCsrfTokenRepository.withHttpOnlyFalse())
+            .csrfTokenRequestHandler(new PlainInHeaders());
+      } catch (ReflectiveOperationException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  private static final class PlainInHeaders implements CsrfTokenRequestHandler {
+    private final CsrfTokenRequestHandler plain = new CsrfTokenRequestAttributeHandler();
+    private final CsrfTokenRequestHandler masked = new XorCsrfTokenRequestAttributeHandler();
+
+    @Override
+    public void handle(
+        HttpServletRequest request, HttpServletResponse response, Supplier<CsrfToken> token) {
+      masked.handle(request, response, token);
+      CsrfToken unused = token.get();
+    }
+
+    @Override
+    public String resolveCsrfTokenValue(HttpServletRequest request, CsrfToken token) {
+      return (request.getHeader(token.getHeaderName()) == null ? masked : plain)
+          .resolveCsrfTokenValue(request, token);
+    }
+  }
+
+  @Test
+  void givenSinglePageApplication_whenItsUserEvicts_thenTheSecondFormOfTheTokenIsTaken()
+      throws Exception {
+    try (BootApp app =
+        secured("boot-console-spa", "ADMIN")
+            .and(SinglePage.class)
+            .set("mortise.console.role=OPS", "mortise.console.allow=close")
+            .start()) {
+      Lease held = app.locks().lock(NAME).tryAcquire().orElseThrow();
+      signIn();
+      List<Map<String, String>> forms = writeHeaders(app, "/mortise/api/v1/");
+      assertThat(forms).hasSize(2);
+      headers.put("Origin", app.address());
+      String body = holder(app);
+      headers.putAll(forms.get(0));
+      HttpResponse<String> refused = post(app, evict("evict"), body);
+      assertThat(refused.statusCode()).as("by the application").isIn(401, 403);
+      assertThat(refused.body()).doesNotContain("foreign-origin", "hold_ended");
+      assertThat(held.isValid()).isTrue();
+      headers.putAll(forms.get(1));
+      assertThat(post(app, evict("evict"), body).body()).contains("hold_ended");
+      assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
+    }
+  }
+
+  @Test
+  void givenHistoryFile_whenApplicationStartsAnew_thenItsConsoleHasTheEvents_andCountsItsCost(
+      @TempDir Path folder) throws Exception {
+    signIn();
+    Setup setup =
+        secured("boot-console-history", "ADMIN")
+            .set(
+                "mortise.url=jdbc:sqlite:" + folder.resolve("locks.db"),
+                "mortise.console.history-file=" + folder.resolve("history.db"));
+    String granted = "/mortise/api/v1/events?kind=granted";
+    try (BootApp app = setup.start()) {
+      assertThat(json(app, "/mortise/api/v1/doctor"))
+          .containsEntry("mode", "sqlite")
+          .containsKey("findings");
+      assertThat(json(app, "/mortise/api/v1/status")).containsEntry("mode", "sqlite");
+      assertThat(app.locks().admin().listAll("", null, 10).locks()).as("of doctor").isEmpty();
+      assertThat(app.locks().admin().sessions(null, 10).sessions()).as("of doctor").isEmpty();
+      BoundedWait.until(
+          LIMIT,
+          "the first survey",
+          () -> meter(app, "mortise.console.survey").timeGauge().value(TimeUnit.NANOSECONDS) > 0);
+      try (Lease held = app.locks().lock(NAME).tryAcquire().orElseThrow()) {
+        BoundedWait.until(LIMIT, "the grant is seen", () -> text(app, granted).contains("invoice"));
+        assertThat(held.isValid()).isTrue();
+      }
+      assertThat(meter(app, "mortise.console.look").functionTimer().count()).isPositive();
+      assertThat(meter(app, "mortise.console.streams").gauge().value()).isZero();
+    }
+    try (BootApp app = setup.start()) {
+      assertThat(text(app, granted)).contains("invoice");
+    }
+  }
+
+  private static RequiredSearch meter(BootApp app, String name) {
+    return app.bean(MeterRegistry.class).get(name);
+  }
+
+  @Test
+  void givenHistoryFileThatCannotBe_thenTheStartSaysSo(@TempDir Path folder) {
+    WebApplicationContextRunner application =
+        new WebApplicationContextRunner()
+            .withConfiguration(
+                AutoConfigurations.of(
+                    MortiseAutoConfiguration.class, MortiseConsoleAutoConfiguration.class))
+            .withPropertyValues(
+                "mortise.url=mem:boot-console-history-path", "mortise.console.enabled=true");
+    Map<String, String> refused =
+        Map.of(
+            folder.resolve("missing/history.db").toString(), "its folder does not exist",
+            folder.toString(), "it cannot be written");
+    refused.forEach(
+        (file, reason) ->
+            application
+                .withPropertyValues("mortise.console.history-file=" + file)
+                .run(
+                    context ->
+                        assertThat(context.getStartupFailure())
+                            .rootCause()
+                            .hasMessageContaining("mortise.console.history-file")
+                            .extracting(
+                                each ->
+                                    ((InvalidConfigurationPropertyValueException) each).getReason())
+                            .asString()
+                            .contains(reason)));
+    application
+        .withPropertyValues("mortise.console.history-file=" + folder.resolve("history.db"))
+        .run(context -> assertThat(context.getStartupFailure()).isNull());
   }
 
   @Test

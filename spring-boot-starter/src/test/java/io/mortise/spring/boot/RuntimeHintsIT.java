@@ -3,6 +3,7 @@ package io.mortise.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockClient;
+import io.mortise.console.ConsoleServlet;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.redis.RedisStore;
@@ -63,7 +64,8 @@ class RuntimeHintsIT {
   void givenStores_whenHintsAreRegistered_thenEachOfTheirFilesIsInTheImage() throws Exception {
     RuntimeHints hints = hints();
     List<String> needed = new ArrayList<>();
-    for (Class<?> each : List.of(GuaranteeTable.class, JdbcStore.class, RedisStore.class)) {
+    for (Class<?> each :
+        List.of(GuaranteeTable.class, JdbcStore.class, RedisStore.class, ConsoleServlet.class)) {
       files(each).stream()
           .filter(file -> !file.endsWith(".class") && !file.startsWith("META-INF/maven/"))
           .filter(file -> !file.endsWith("MANIFEST.MF"))
@@ -73,6 +75,7 @@ class RuntimeHintsIT {
         .hasSizeGreaterThan(100)
         .anyMatch(file -> file.endsWith(".lua"))
         .anyMatch(file -> file.endsWith("schema.sql"))
+        .anyMatch(file -> file.endsWith("history_insert.sql"))
         .anyMatch(file -> file.endsWith("guarantees.ini"))
         .allMatch(
             file -> RuntimeHintsPredicates.resource().forResource(file).test(hints),

@@ -1,22 +1,20 @@
 package io.mortise.torture.hazards;
 
+import io.mortise.console.internal.view.HazardStory;
+
 /**
  * A story that can be run.
  *
- * @param name for the command line
- * @param title what goes wrong, in a line
- * @param source who told it first, or best
- * @param needs the programs that it starts, for people
+ * @param text what it is about
  * @param takesStore whether its second half can run on a store of the user's
  * @param story what happens
  */
-public record Hazard(
-    String name,
-    String title,
-    String source,
-    String needs,
-    boolean takesStore,
-    HazardScenario story) {
+public record Hazard(HazardStory text, boolean takesStore, HazardScenario story) {
+
+  /** For the command line. */
+  public String name() {
+    return text.name();
+  }
 
   /** What happens. */
   @FunctionalInterface

@@ -99,6 +99,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
       case "events" -> json(EventList.json(observer, parameters, null));
       case "doctor" -> json(health.doctor(parameters.flag("fresh")));
       case "guarantees" -> json(health.guarantees(parameters.text("mode")));
+      case "hazards" -> json(health.hazards());
       case "stream" ->
           ConsoleResponse.stream(
               new LiveStream(observer, ticker, () -> status(allowed(request)), request));
@@ -162,7 +163,9 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
     if (caller == null) {
       throw RefusedException.notFound();
     }
-    return new LinkedHashMap<>(caller.writeHeaders().get());
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("forms", caller.writeHeaders().get());
+    return json;
   }
 
   private static ConsoleResponse json(Map<String, @Nullable Object> json) {

@@ -3,6 +3,7 @@ package io.mortise.console.internal.api;
 import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.view.DoctorReport;
 import io.mortise.console.internal.view.GuaranteeFormatter;
+import io.mortise.console.internal.view.HazardStory;
 import io.mortise.guarantee.GuaranteeLevel;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
@@ -30,6 +31,8 @@ final class ExaminedStore {
   private final InstantSource clock;
   private final GuaranteeTable table = GuaranteeTable.load();
   private volatile @Nullable Examined last;
+  private @Nullable RuntimeException failure;
+  private long failedAt;
 
   private record Examined(StoreReport report, Instant at, long nanos) {}
 
@@ -67,9 +70,21 @@ final class ExaminedStore {
     if (seen != null && (!fresh || ticker.nanos() - seen.nanos() < LEAST_AGE)) {
       return seen;
     }
-    Examined now = new Examined(how.get(), clock.instant(), ticker.nanos());
-    last = now;
-    return now;
+    RuntimeException before = failure;
+    // Requests that have waited for a store that stands still must not ask it one after the other.
+    if (before != null && ticker.nanos() - failedAt < LEAST_AGE) {
+      throw before;
+    }
+    try {
+      Examined now = new Examined(how.get(), clock.instant(), ticker.nanos());
+      last = now;
+      failure = null;
+      return now;
+    } catch (RuntimeException e) {
+      failure = e;
+      failedAt = ticker.nanos();
+      throw e;
+    }
   }
 
   Map<String, @Nullable Object> guarantees(String mode) {
@@ -109,6 +124,16 @@ final class ExaminedStore {
                         level.meaning()))
             .toList());
     json.put("modes", modes.stream().map(row -> GuaranteeFormatter.json(table, row)).toList());
+    return json;
+  }
+
+  /** The stories of what goes wrong, with what becomes of locks on this store. */
+  Map<String, @Nullable Object> hazards() {
+    String here = mode();
+    StoreMode mode = here == null ? null : table.mode(here);
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("here", here);
+    json.put("stories", HazardStory.all().stream().map(story -> story.json(table, mode)).toList());
     return json;
   }
 }

@@ -115,7 +115,7 @@ final class StatusReport {
             ? null
             : Map.of("sinceAt", outage.since().toEpochMilli(), "message", outage.message()));
     json.put("survey", survey());
-    json.put("budget", Map.of("share", observer.share(), "used", rounded(observer.used())));
+    json.put("budget", Map.of("share", observer.share(), "used", rounded(observer.cost().share())));
     json.put("counts", counts());
     json.put("longestWaitMillis", longestWait.toMillis());
     json.put("longestHoldMillis", longestHold.toMillis());

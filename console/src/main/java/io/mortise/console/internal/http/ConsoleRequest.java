@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param query as it was sent; empty if there is none
  * @param headers the values of a header, by its name
  * @param body at most one byte more than {@link RequestGuard#MAX_BODY}; empty if the caller may not
- *     look
+ *     act: nobody else keeps a thread by sending slowly
  * @param caller what the application says of it; null if the console stands alone
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared

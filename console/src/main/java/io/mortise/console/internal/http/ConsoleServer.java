@@ -96,6 +96,11 @@ public final class ConsoleServer implements AutoCloseable {
     return server.getAddress();
   }
 
+  /** How many streams are open. */
+  public int openStreams() {
+    return streams.open();
+  }
+
   private void handle(HttpExchange exchange) {
     try {
       ConsoleResponse response = site.answer(request(exchange));

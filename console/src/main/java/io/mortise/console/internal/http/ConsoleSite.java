@@ -1,6 +1,7 @@
 package io.mortise.console.internal.http;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.console.internal.view.OutputSanitizer;
 import java.net.InetSocketAddress;
@@ -83,6 +84,8 @@ public final class ConsoleSite {
       return ConsoleResponse.error(e);
     } catch (StoreUnavailableException e) {
       return failed(503, "store-unavailable", e, "The console asks again by itself.");
+    } catch (StoreUnfitException e) {
+      return failed(503, "store-unfit", e, "");
     } catch (UnsupportedByStoreException e) {
       return failed(501, "unsupported", e, "");
     } catch (IllegalArgumentException e) {

@@ -62,7 +62,7 @@ public final class ServletSite implements AutoCloseable {
         path,
         query == null ? "" : query,
         name -> Collections.list(request.getHeaders(name)),
-        caller.mayLook() && request.getMethod().equals("POST")
+        caller.mayAct() && request.getMethod().equals("POST")
             ? request.getInputStream().readNBytes(RequestGuard.MAX_BODY + 1)
             : new byte[0],
         caller);
@@ -136,6 +136,11 @@ public final class ServletSite implements AutoCloseable {
     response.setStatus(answer.status());
     everywhere.forEach(response::setHeader);
     answer.headers().forEach(response::setHeader);
+  }
+
+  /** How many streams are open. */
+  public int openStreams() {
+    return streams.open();
   }
 
   /** Ends streams, and refuses new ones. Everything else is answered as before. */

@@ -81,6 +81,11 @@ final class StreamThreads implements AutoCloseable {
     return true;
   }
 
+  /** How many there are. */
+  int open() {
+    return running.size();
+  }
+
   /** The answer where {@link #start} has done nothing. */
   ConsoleResponse refusal() {
     return ConsoleResponse.error(

@@ -148,9 +148,9 @@ public final class Observer {
     return budget.share();
   }
 
-  /** The share that it took in the last minute. */
-  public double used() {
-    return budget.used(ticker.nanos());
+  /** What it has taken of the store's time. */
+  public LookCost cost() {
+    return budget.cost(ticker.nanos());
   }
 
   /** All locks that were seen, in no order. */

@@ -22,6 +22,8 @@ final class StoreBudget {
   private double credit = BURST;
   private long creditAt;
   private long chargedAt;
+  private long looks;
+  private long nanos;
 
   StoreBudget(double share, long now) {
     this.share = share;
@@ -37,20 +39,25 @@ final class StoreBudget {
   }
 
   /** Counts what a look has taken. */
-  synchronized void charge(long now, long nanos) {
+  synchronized void charge(long now, long took) {
     refill(now);
-    credit -= nanos;
+    credit -= took;
     chargedAt = now;
-    costs.add(new Cost(now, nanos));
-    forget(now);
+    count(now, took);
   }
 
   /** Counts what a look has taken that somebody asked for: others go on all the same. */
-  synchronized void chargeOnDemand(long now, long nanos) {
+  synchronized void chargeOnDemand(long now, long took) {
     refill(now);
     double deepest = Math.min(credit, -share * (chargedAt + PUT_OFF - now));
-    credit = Math.max(credit - nanos, deepest);
-    costs.add(new Cost(now, nanos));
+    credit = Math.max(credit - took, deepest);
+    count(now, took);
+  }
+
+  private void count(long now, long took) {
+    looks++;
+    nanos += took;
+    costs.add(new Cost(now, took));
     forget(now);
   }
 
@@ -60,12 +67,12 @@ final class StoreBudget {
     return credit > 0 ? 0 : (long) (-credit / share) + 1;
   }
 
-  /** The part of the last minute that looks took, or of the time since the start. */
-  synchronized double used(long now) {
+  /** The share is that of the last minute, or of the time since the start. */
+  synchronized LookCost cost(long now) {
     forget(now);
     double sum = costs.stream().mapToDouble(Cost::nanos).sum();
     double time = Math.min(now - started, WINDOW);
-    return sum / Math.max(1e9, time);
+    return new LookCost(sum / Math.max(1e9, time), looks, Duration.ofNanos(nanos));
   }
 
   private void refill(long now) {

@@ -296,7 +296,7 @@ class ObserverTest {
     Duration allowed = Duration.ofMillis(1200 + 300 + 2L * millis);
     assertThat(store.spent).isLessThanOrEqualTo(allowed);
     assertThat(store.spent).isGreaterThan(Duration.ofMillis(1200));
-    assertThat(observer.used()).isBetween(0.005, 0.012);
+    assertThat(observer.cost().share()).isBetween(0.005, 0.012);
     assertThat(store.finds).isPositive();
     assertThat(store.surveys).isGreaterThan(1);
   }

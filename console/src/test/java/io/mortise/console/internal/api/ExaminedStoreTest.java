@@ -1,0 +1,45 @@
+package io.mortise.console.internal.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.spi.StoreReport;
+import java.time.Duration;
+import java.time.InstantSource;
+import org.junit.jupiter.api.Test;
+
+/** How often the settings of a store are looked at. */
+class ExaminedStoreTest {
+  private long nanos;
+  private int looks;
+  private boolean away;
+  private final ExaminedStore store =
+      new ExaminedStore(this::look, "redis:cache-1", () -> nanos, InstantSource.system());
+
+  private StoreReport look() {
+    looks++;
+    if (away) {
+      throw new StoreUnavailableException("The store does not answer.");
+    }
+    return StoreReport.about("redis/always").build();
+  }
+
+  @Test
+  void givenStoreThatDoesNotAnswer_whenManyAsk_thenItIsAskedOnceInFiveSeconds() {
+    away = true;
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(() -> store.doctor(true)).isInstanceOf(StoreUnavailableException.class);
+    }
+    assertThat(looks).isEqualTo(1);
+    nanos += Duration.ofSeconds(6).toNanos();
+    away = false;
+    assertThat(store.doctor(false)).containsEntry("mode", "redis/always");
+    assertThat(looks).isEqualTo(2);
+    store.doctor(true);
+    assertThat(looks).as("a look is fresh for five seconds").isEqualTo(2);
+    nanos += Duration.ofSeconds(6).toNanos();
+    store.doctor(true);
+    assertThat(looks).isEqualTo(3);
+  }
+}
