@@ -2,6 +2,7 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
+import io.mortise.cli.child.BrowserOpener;
 import io.mortise.console.Console;
 import io.mortise.console.ConsoleAction;
 import io.mortise.console.ConsoleBuilder;
@@ -98,6 +99,11 @@ final class ConsoleCommand implements Callable<Integer> {
       description = "Where a proxy serves it to people, like https://ops.example.com/locks.")
   private @Nullable String behind;
 
+  @Option(
+      names = "--open",
+      description = "Open the link in the browser of this desktop too. Not as root.")
+  private boolean open;
+
   ConsoleCommand(CliEnvironment cliEnvironment) {
     this.cliEnvironment = cliEnvironment;
     this.store = new StoreOptions(cliEnvironment);
@@ -129,6 +135,9 @@ final class ConsoleCommand implements Callable<Integer> {
       }
       try (Console console = start(settings)) {
         say(console, address);
+        if (open) {
+          open(console);
+        }
         new CountDownLatch(1).await();
       }
     } catch (InterruptedException e) {
@@ -164,6 +173,15 @@ final class ConsoleCommand implements Callable<Integer> {
                 + may
                 + (moved ? "; port " + wanted.getPort() + " is taken" : "")
                 + ")");
+  }
+
+  private void open(Console console) throws InterruptedException {
+    String obstacle =
+        BrowserOpener.ofProcess(cliEnvironment.variables())
+            .open(console.url(), Path.of(System.getProperty("java.io.tmpdir")));
+    if (obstacle != null) {
+      cliEnvironment.err().println("mortise: no browser was opened: " + obstacle + ".");
+    }
   }
 
   private StoreReport examine() {

@@ -55,7 +55,7 @@ public final class Main implements Runnable {
    * @param args the words of the command line
    */
   public static void main(String[] args) {
-    int status = execute(CliEnvironment.ofProcess(new StoreConnector()), args);
+    int status = execute(CliEnvironment.ofProcess(new StoreConnector(System.getenv())), args);
     System.out.flush();
     System.exit(status);
   }

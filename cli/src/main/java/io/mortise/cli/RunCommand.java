@@ -50,6 +50,7 @@ import picocli.CommandLine.Spec;
       "  MORTISE_TOKEN   the fencing token, which rises with every hold: let what you write to refuse a smaller one."
           + " Not there with --shared",
       "  MORTISE_STORE   the store, without its password",
+      "  MORTISE_PID     the process that holds the lock",
       "",
       "Exit status: that of the command, 128 + n if signal n ended it; 64 wrong usage; 69 store not reachable or not"
           + " fit; 75 lock not had in time; 76 lock lost while the command ran; 126 command not executable;"
@@ -67,6 +68,9 @@ import picocli.CommandLine.Spec;
           + " a command that became another user; a machine that stands still. Only the token protects from these."
     })
 final class RunCommand implements Callable<Integer> {
+  /** Names the process that holds the lock of a command. */
+  static final String PID = "MORTISE_PID";
+
   private static final Duration LONGEST_GRACE = Duration.ofSeconds(3);
 
   private final CliEnvironment cliEnvironment;
@@ -484,6 +488,7 @@ final class RunCommand implements Callable<Integer> {
     }
     environment.put("MORTISE_LOCK", name);
     environment.put(StoreOptions.VARIABLE, OutputSanitizer.url(url));
+    environment.put(PID, Long.toString(ProcessHandle.current().pid()));
     if (token.isEmpty()) {
       environment.remove("MORTISE_TOKEN"); // that of a command around this one
     } else {

@@ -2,6 +2,7 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
+import io.mortise.console.internal.view.WaitGraph;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
@@ -10,6 +11,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -17,9 +19,20 @@ import org.jspecify.annotations.Nullable;
 final class StoreConnector implements CliEnvironment.StoreOpener {
   private static final String SQLITE_FOLDER = "org.sqlite.tmpdir";
 
+  private final String clientName;
+
+  StoreConnector() {
+    this(Map.of());
+  }
+
+  /** Of a tool with these environment variables. */
+  StoreConnector(Map<String, String> variables) {
+    this.clientName = WaitGraph.clientName(variables.get(RunCommand.PID));
+  }
+
   @Override
   public LockClient connect(String url, @Nullable Duration ttl) {
-    LockClientBuilder builder = LockClient.builder().url(url).name("mortise");
+    LockClientBuilder builder = LockClient.builder().url(url).name(clientName);
     if (ttl != null) {
       builder.ttl(ttl);
     }

@@ -88,7 +88,7 @@ final class WaitsCommand implements Callable<Integer> {
   private static Map<String, Object> json(Link wait) {
     Map<String, Object> object = new LinkedHashMap<>();
     object.put("waiter", LockFormatter.client(wait.party()));
-    object.put("attempt", wait.party().attempt());
+    object.put("attempt", LockFormatter.attempt(wait.party().attempt()));
     object.put("lock", wait.lock().name());
     object.put("sinceMillis", wait.party().since().toMillis());
     return object;

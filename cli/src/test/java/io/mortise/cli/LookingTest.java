@@ -174,6 +174,31 @@ class LookingTest extends CommandHarness {
   }
 
   @Test
+  void givenHolderThatIsGoneAndStillKnown_thenItIsSaidWhoItWas_andHowManyWait() {
+    client.views.add(SampleLocks.goneButKnown("shut", 90));
+    execute("ls");
+    assertThat(out()).contains("shut  db1:4711 (gone, shut for 1m30s)  mortise ", " 1200 ");
+    out.reset();
+    execute("show", "shut");
+    assertThat(out())
+        .contains(
+            "shut: its holder is gone (db1:4711, import.sh, session TTL 15s);"
+                + " it stays shut for another 1m30s, 1200 waiting\n",
+            " over, TTL 15s ",
+            "  and 1200 more waiting\n",
+            "  last end      its at-most time was over (attempt BBBBBBBBBBBB.2)\n");
+    out.reset();
+    execute("show", "--json", "shut");
+    assertThat(out())
+        .contains(
+            "\"waiterCount\" : 1200",
+            "\"ttlMillis\" : 15000",
+            "\"cause\" : \"expired\"",
+            "\"attempt\" : \"BBBBBBBBBBBB.2\"",
+            "\"attempt\" : \"AAAAAAAAAAAA.1\"");
+  }
+
+  @Test
   void givenHolderThatIsGone_whenEvicted_thenItIsNotTold_andWhatItShutStaysShut() {
     client.views.addAll(List.of(SampleLocks.gone("free", 0), SampleLocks.gone("shut", 90)));
     assertThat(execute("evict", "--yes", "free")).isZero();

@@ -76,6 +76,7 @@ class RunCommandTest {
         Map.of("MORTISE_STORE", "redis://me:hun@ter2@cache:6379", "with.dot", "kept");
     try (CliProcess tool = tool(NO_INPUT, variables, "run", "job", "--", "env")) {
       assertThat(tool.status()).isZero();
+      assertThat(tool.out()).containsPattern("\nMORTISE_PID=\\d+\n");
       assertThat(tool.out())
           .contains("MORTISE_LOCK=job\n", "MORTISE_TOKEN=917\n", "with.dot=kept\n")
           .contains("MORTISE_STORE=redis://me:***@cache:6379\n");

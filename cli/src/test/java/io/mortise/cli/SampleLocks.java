@@ -1,5 +1,7 @@
 package io.mortise.cli;
 
+import io.mortise.admin.EndedHold;
+import io.mortise.admin.EndedHold.EndCause;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.Access;
@@ -95,6 +97,34 @@ final class SampleLocks {
             null);
     return new LockInfo(
         name, OptionalInt.empty(), 7, Duration.ofSeconds(shutSeconds), List.of(dead), List.of());
+  }
+
+  /** The same of which the store still knows who it was, and how the hold before has ended. */
+  static LockInfo goneButKnown(String name, int shutSeconds) {
+    LockInfo lock = gone(name, shutSeconds);
+    LockParticipant dead = lock.holders().get(0);
+    LockParticipant known =
+        new LockParticipant(
+            dead.attempt(),
+            new ClientInfo("db1", 4711, "mortise"),
+            dead.label(),
+            dead.share(),
+            dead.token(),
+            dead.since(),
+            Duration.ZERO,
+            null,
+            false,
+            null,
+            Duration.ofSeconds(15));
+    return new LockInfo(
+        name,
+        lock.permits(),
+        lock.lastToken(),
+        lock.shutFor(),
+        List.of(known),
+        List.of(),
+        1200,
+        new EndedHold(SECOND.encoded(), EndCause.EXPIRED));
   }
 
   /** Held by a client of another library, of which the store knows no more. */

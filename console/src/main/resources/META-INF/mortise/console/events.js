@@ -11,7 +11,7 @@ export const KINDS = { granted: 'granted', held: 'held already', released: 'rele
 /** What else there is to say of it. */
 export function detail({ kind, heldMillis, text, label, doubtMillis }) {
   const held = heldMillis == null ? '' : 'after ' + (doubtMillis >= 1000 ? `${span(Math.max(0, heldMillis - doubtMillis))} to ` : '') + span(heldMillis);
-  if (kind === 'lost') return `its session was over${held && ' ' + held}`;
+  if (kind === 'lost') return `${foreign(text || 'its session was over')}${held && ' ' + held}`;
   return foreign(text || held || label || '');
 }
 

@@ -52,7 +52,7 @@ function Body({ data, status, eviction, may }) {
     lock.waiters.length > 0 && lock.state === 'held' && h(Chain, { data }),
     status?.features.includes('queue') === false
       ? el.p({ class: 'calm' }, 'This store keeps no queue: the waiters are not known.')
-      : lock.waiters.length > 0 && h(Queue, { waiters: lock.waiters, asOfAt, eviction, may: may && status.allowed.includes('close') }),
+      : lock.waiters.length > 0 && h(Queue, { waiters: lock.waiters, total: lock.waiterCount, asOfAt, eviction, may: may && status.allowed.includes('close') }),
     h(Past, { data, status }),
     data.events.length > 0 && [el.h3('Latest', el.a({ href: link('history', null, { lock: lock.name }) }, 'All of them')), h(Latest, { events: data.events.slice(0, 8) })],
   ];
@@ -70,7 +70,7 @@ function Tags({ data: { lock, trouble, usualMillis, asOfAt } }) {
       lock.state === 'held' ? 'Held, ' + mode(line) : { gone: 'Holder gone', shut: 'Shut', free: 'Free', 'changing hands': 'Changing hands' }[lock.state]),
     trouble.includes('cycle') && el.span({ class: 'pill bad' }, 'In a possible deadlock'),
     lock.holders.some(party => party.sticky) && el.span({ class: 'pill still', title: 'Its process keeps the lock between uses, until another process wants it.' }, 'Sticky'),
-    lock.waiters.length > 0 && el.span({ class: 'pill wait' }, plural(lock.waiters.length, 'waiter').replace(/waiters?/, 'waiting')),
+    lock.waiters.length > 0 && el.span({ class: 'pill wait' }, plural(lock.waiterCount, 'waiter').replace(/waiters?/, 'waiting')),
     trouble.includes('long') && usualMillis && h(Times, { held, usualMillis }));
 }
 
@@ -85,7 +85,7 @@ function Holders({ data, eviction, may }) {
   if (!first) {
     return el.p({ class: 'calm' }, lock.state === 'shut'
       ? ['Nobody holds it. It stays shut for another ', h(Left, { at: asOfAt + lock.shutForMillis }), ': for the at-least time of its last holder, or because that one crashed.']
-      : lock.state === 'free' ? 'Nobody holds it and nobody waits for it.' : 'Nobody holds it at this moment; it goes to the next waiter.');
+      : lock.state === 'free' ? 'Nobody holds it and nobody waits for it.' : 'Nobody holds it at this moment; it goes to the next waiter.', ending(lock.lastEnd));
   }
   if (more.length > 0) {
     return [el.h3('Holders ', el.span(plural(lock.holders.length, 'session'), lock.permits == null ? '' : ` of a semaphore with ${plural(lock.permits, 'permit')}`)),
@@ -96,9 +96,14 @@ function Holders({ data, eviction, may }) {
     el.div(el.dt('Holder'), el.dd({ class: 'mono' }, process(first), el.small(foreign(first.label || first.client || 'no label')))),
     el.div(el.dt('Held for'), el.dd(h(Age, { since: asOfAt - first.sinceMillis }),
       el.small(first.atMostLeftMillis != null ? ['at most ', h(Left, { at: asOfAt + first.atMostLeftMillis }), ' more'] : 'since ' + clock(asOfAt - first.sinceMillis)))),
-    gone ? el.div(el.dt('Alive'), el.dd({ class: 'deadtext' }, 'No', el.small(lock.shutForMillis > 0 ? ['shut for another ', h(Left, { at: asOfAt + lock.shutForMillis })] : 'free for the next to ask')))
+    gone ? el.div(el.dt('Alive'), el.dd({ class: 'deadtext' }, first.ttlMillis ? `No, its session of ${span(first.ttlMillis)} is over` : 'No', el.small(lock.shutForMillis > 0 ? ['shut for another ', h(Left, { at: asOfAt + lock.shutForMillis })] : 'free for the next to ask')))
       : h(Alive, { party: first, at: asOfAt }));
 }
+
+const CAUSES = { released: 'was released', expired: 'ended with its at-most time', evicted: 'was ended by an operator', session_over: 'ended with its session' };
+
+/** How the last hold has ended, as far as the store tells. */
+const ending = end => end && [' The last hold', end.host ? [', of ', el.span({ class: 'mono' }, process(end)), ','] : '', ' ', CAUSES[end.cause], '.'];
 
 function Alive({ party: { session, sessionLeftMillis: left, ttlMillis }, at }) {
   return el.div(el.dt('Alive'), el.dd(h(Meter, { at: at + left, ttl: ttlOf(session, left, ttlMillis) }),

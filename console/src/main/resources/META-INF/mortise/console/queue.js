@@ -9,8 +9,8 @@ import { count, foreign } from './text.js';
 
 const MOST = 100;
 
-/** @param {{ waiters: any[], asOfAt: number, eviction: any, may: boolean, held?: boolean }} props */
-export function Queue({ waiters, asOfAt, eviction, may, held = false }) {
+/** @param {{ waiters: any[], total?: number, asOfAt: number, eviction: any, may: boolean, held?: boolean }} props */
+export function Queue({ waiters, total = waiters.length, asOfAt, eviction, may, held = false }) {
   return [
     !held && el.h3('Queue', el.span('in the order in which they will get it'), el.span({ class: 'heads' }, 'waited', el.i('session'))),
     el.ol({ class: classes('queue', may && 'may') }, waiters.slice(0, MOST).map((party, i) => el.li({ key: party.attempt },
@@ -20,7 +20,7 @@ export function Queue({ waiters, asOfAt, eviction, may, held = false }) {
       el.span({ class: 'num' }, h(Age, { since: asOfAt - party.sinceMillis })),
       h(Session, { party, at: asOfAt }),
       may && el.button({ class: 'btn small', 'aria-label': (held ? 'Evict ' : 'End the wait of ') + process(party), onClick: () => eviction.ask(party, !held) }, held ? 'Evict…' : 'End…')))),
-    waiters.length > MOST && el.p({ class: 'dim more' }, 'and ', count(waiters.length - MOST), ' more')];
+    total > MOST && el.p({ class: 'dim more' }, 'and ', count(total - MOST), ' more')];
 }
 
 function Session({ party: { session, sessionLeftMillis: left, ttlMillis }, at }) {

@@ -1,8 +1,10 @@
 package io.mortise.admin;
 
+import io.mortise.annotation.Beta;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a store knows of one lock at one moment.
@@ -14,6 +16,10 @@ import java.util.OptionalInt;
  *     session is over shuts it until the end of its at-least time
  * @param holders in the order in which they were granted
  * @param waiters in the order in which they will be granted; at most 1000
+ * @param waiterCount how many wait, with those that are not listed
+ * @param lastEnd how the hold that ended last has ended; null if the store does not tell. SQL,
+ *     Redis, etcd and the store in memory keep one end of each lock, which the end of a wait
+ *     replaces. A quorum, ZooKeeper and plain keys keep none
  */
 public record LockInfo(
     String name,
@@ -21,15 +27,30 @@ public record LockInfo(
     long lastToken,
     Duration shutFor,
     List<LockParticipant> holders,
-    List<LockParticipant> waiters) {
-  /** Copies the lists. */
+    List<LockParticipant> waiters,
+    @Beta int waiterCount,
+    @Beta @Nullable EndedHold lastEnd) {
+  /** Copies the lists. No fewer wait than are listed. */
+  @Beta
   public LockInfo {
     holders = List.copyOf(holders);
     waiters = List.copyOf(waiters);
+    waiterCount = Math.max(waiterCount, waiters.size());
+  }
+
+  /** A lock of which all waiters are listed, and no end is known. */
+  public LockInfo(
+      String name,
+      OptionalInt permits,
+      long lastToken,
+      Duration shutFor,
+      List<LockParticipant> holders,
+      List<LockParticipant> waiters) {
+    this(name, permits, lastToken, shutFor, holders, waiters, waiters.size(), null);
   }
 
   /** What the lock is. */
   public LockState state() {
-    return LockState.of(holders.size(), waiters.size(), shutFor);
+    return LockState.of(holders.size(), waiterCount, shutFor);
   }
 }

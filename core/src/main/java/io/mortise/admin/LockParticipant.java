@@ -1,5 +1,6 @@
 package io.mortise.admin;
 
+import io.mortise.annotation.Beta;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -7,12 +8,16 @@ import org.jspecify.annotations.Nullable;
  * A holder of a lock, or a waiter for it.
  *
  * @param attempt tells it apart from all others; for {@link LockAdmin#evict}
- * @param client the process; null if its session is over
+ * @param client the process; null if the store does not know it any more. Of a session that is over
+ *     SQL and Redis with strict expiry know it until a contender or a sweep has ended that session,
+ *     and etcd for a while longer; other stores forget it with the session
  * @param label as {@link io.mortise.LockOptions#withLabel} gave it; empty if there is none
  * @param share what it holds or waits for
  * @param token the first fencing token of a holder; 0 for a waiter
  * @param since how long it has held or waited, by the store's time; zero if the store does not know
  * @param sessionLeft how long its session lives without a further renewal; zero if it is over
+ * @param sessionTtl how long its session lives after each renewal; zero if the store does not know.
+ *     Of a session that is over it is known where the client is
  * @param atMostLeft what is left of a holder's at-most time; null if there is none
  * @param sticky whether it may keep the lock idle, and gives it up as soon as another wants it
  * @param idleLeft how long this client will keep the holder's sticky lock idle, unless another
@@ -28,7 +33,37 @@ public record LockParticipant(
     Duration sessionLeft,
     @Nullable Duration atMostLeft,
     boolean sticky,
-    @Nullable Duration idleLeft) {
+    @Nullable Duration idleLeft,
+    @Beta Duration sessionTtl) {
+  /** With all that a store may know. */
+  @Beta
+  public LockParticipant {}
+
+  /** Of a session whose TTL is not known. */
+  public LockParticipant(
+      String attempt,
+      @Nullable ClientInfo client,
+      String label,
+      Share share,
+      long token,
+      Duration since,
+      Duration sessionLeft,
+      @Nullable Duration atMostLeft,
+      boolean sticky,
+      @Nullable Duration idleLeft) {
+    this(
+        attempt,
+        client,
+        label,
+        share,
+        token,
+        since,
+        sessionLeft,
+        atMostLeft,
+        sticky,
+        idleLeft,
+        Duration.ZERO);
+  }
 
   /**
    * A process that uses locks.

@@ -1,8 +1,12 @@
 package io.mortise.spi;
 
 import io.mortise.LockName;
+import io.mortise.admin.EndedHold;
+import io.mortise.admin.EndedHold.EndCause;
 import io.mortise.admin.LockSummary;
 import io.mortise.annotation.Beta;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
@@ -17,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  *     time of a holder whose session has ended counts as well
  * @param holders in the order in which they were granted
  * @param waiters in the order in which they will be granted; at most 1000
+ * @param waiterCount how many wait, with those that are not listed
+ * @param lastEnd how the hold that ended last has ended; null if the store does not keep it. No
+ *     store makes a request for it
  */
 public record LockView(
     LockName name,
@@ -24,11 +31,41 @@ public record LockView(
     long lastToken,
     Duration shutFor,
     List<Participant> holders,
-    List<Participant> waiters) {
-  /** Copies the lists. */
+    List<Participant> waiters,
+    @Beta int waiterCount,
+    @Beta @Nullable EndedHold lastEnd) {
+  /** Copies the lists. No fewer wait than are listed. */
+  @Beta
   public LockView {
     holders = List.copyOf(holders);
     waiters = List.copyOf(waiters);
+    waiterCount = Math.max(waiterCount, waiters.size());
+  }
+
+  /** A lock of which all waiters are listed, in a store that keeps no ends. */
+  public LockView(
+      LockName name,
+      int capacity,
+      long lastToken,
+      Duration closedFor,
+      List<Participant> holders,
+      List<Participant> waiters) {
+    this(name, capacity, lastToken, closedFor, holders, waiters, waiters.size(), null);
+  }
+
+  /** What {@link #lastEnd} says of the last end of a lock; null if it was not that of a hold. */
+  @Beta
+  public static @Nullable EndedHold lastEnd(AttemptId attempt, AttemptState was, EndReason how) {
+    if (was != AttemptState.HELD) {
+      return null;
+    }
+    return switch (how) {
+      case RELEASED -> new EndedHold(attempt.encoded(), EndCause.RELEASED);
+      case EXPIRED -> new EndedHold(attempt.encoded(), EndCause.EXPIRED);
+      case EVICTED -> new EndedHold(attempt.encoded(), EndCause.EVICTED);
+      case TAKEN -> new EndedHold(attempt.encoded(), EndCause.SESSION_OVER);
+      case UNKNOWN -> null;
+    };
   }
 
   /** The line of a survey that says the same. */
@@ -39,7 +76,7 @@ public record LockView(
         name.value(),
         permits(),
         holders.size(),
-        waiters.size(),
+        waiterCount,
         first == null ? null : first.attempt().encoded(),
         first == null ? "" : first.label(),
         first == null ? Duration.ZERO : first.since(),
@@ -59,12 +96,14 @@ public record LockView(
   /**
    * A holder or waiter.
    *
-   * @param client null if its session is gone
+   * @param client null if the store does not know it any more, as of a session that is over
    * @param token the first token of a holder; 0 for a waiter
    * @param since how long it has held or waited, by the store's time; zero if the store does not
    *     know
    * @param sessionLeft how long its session lives without a further renewal; zero if it has ended
    * @param atMostLeft what is left of a holder's at-most time; null if there is none
+   * @param sessionTtl how long its session lives after each renewal; zero if the store does not
+   *     know it, or not any more
    */
   public record Participant(
       AttemptId attempt,
@@ -74,5 +113,23 @@ public record LockView(
       long token,
       Duration since,
       Duration sessionLeft,
-      @Nullable Duration atMostLeft) {}
+      @Nullable Duration atMostLeft,
+      @Beta Duration sessionTtl) {
+    /** With all that a store may know. */
+    @Beta
+    public Participant {}
+
+    /** Of a session whose TTL the store does not know. */
+    public Participant(
+        AttemptId attempt,
+        @Nullable ClientLabel client,
+        String label,
+        int weight,
+        long token,
+        Duration since,
+        Duration sessionLeft,
+        @Nullable Duration atMostLeft) {
+      this(attempt, client, label, weight, token, since, sessionLeft, atMostLeft, Duration.ZERO);
+    }
+  }
 }

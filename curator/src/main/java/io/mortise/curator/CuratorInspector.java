@@ -107,6 +107,7 @@ final class CuratorInspector {
     List<String> line = sorted(children.stream().filter(recipe::isMine).toList(), recipe::order);
     List<LockView.Participant> holders = new ArrayList<>();
     List<LockView.Participant> waiters = new ArrayList<>();
+    int waiting = 0;
     String writerAhead = null;
     for (String node : line) {
       boolean writer = node.contains(recipe.word(false));
@@ -117,6 +118,7 @@ final class CuratorInspector {
               ? holders.isEmpty() && waiters.isEmpty()
               : writerAhead == null || (writerAhead.equals(order) && waiters.isEmpty());
       writerAhead = writer && writerAhead == null ? order : writerAhead;
+      waiting += holds ? 0 : 1;
       if (waiters.size() < MOST) {
         ObservedNode seen = seen(open, CuratorAttempt.child(path, node));
         if (seen != null) {
@@ -124,7 +126,7 @@ final class CuratorInspector {
         }
       }
     }
-    return viewOf(name, Mode.SHARERS, holders, waiters);
+    return viewOf(name, Mode.SHARERS, holders, waiters, waiting);
   }
 
   private LockView semaphore(ZooKeeper open, LockName name, String path)
@@ -154,7 +156,12 @@ final class CuratorInspector {
     // Who is in the line still waits, though it may have made its leases.
     holders.removeIf(holder -> counting.contains(holder.attempt()));
     int held = holders.stream().mapToInt(LockView.Participant::weight).sum();
-    return viewOf(name, Math.max(1, Math.max(capacity, held)), holders, waiters);
+    return viewOf(
+        name,
+        Math.max(1, Math.max(capacity, held)),
+        holders,
+        waiters,
+        line == null ? 0 : line.size());
   }
 
   private static void merge(List<LockView.Participant> holders, LockView.Participant one) {
@@ -171,7 +178,8 @@ final class CuratorInspector {
                 known.token(),
                 known.since(),
                 known.sessionLeft(),
-                null));
+                null,
+                known.sessionTtl()));
         return;
       }
     }
@@ -182,9 +190,10 @@ final class CuratorInspector {
       LockName name,
       int capacity,
       List<LockView.Participant> holders,
-      List<LockView.Participant> waiters) {
+      List<LockView.Participant> waiters,
+      int waiting) {
     long last = holders.stream().mapToLong(LockView.Participant::token).max().orElse(0);
-    return new LockView(name, capacity, last, Duration.ZERO, holders, waiters);
+    return new LockView(name, capacity, last, Duration.ZERO, holders, waiters, waiting, null);
   }
 
   private static List<String> sorted(@Nullable List<String> nodes, Function<String, String> order) {
@@ -217,7 +226,8 @@ final class CuratorInspector {
           holds ? CuratorTokens.first(stat.getCzxid()) : 0,
           age,
           note.ttl(),
-          null);
+          null,
+          note.ttl());
     }
   }
 

@@ -328,7 +328,8 @@ final class QuorumInspector {
         token(same.stream().map(LockView.Participant::token).toList()),
         first.since(),
         largest(same.stream().map(LockView.Participant::sessionLeft).toList()),
-        first.atMostLeft());
+        first.atMostLeft(),
+        told.sessionTtl());
   }
 
   /** What a majority minted, where its members have tokens in common. */

@@ -4,9 +4,10 @@
 -- ARGV[1] = prefix of all keys
 -- ARGV[2] = most waiters and most holders to tell
 --
--- Returns nothing if nothing is known of the lock, or its keys are somebody else's; else the server's time (µs, text), the record (see lock.lua), then
--- for each holder of an inflated record and each waiter in order: attempt, entry. Then '' and for each session met, from
--- the lone holder on: session, ms that it lives yet (text), its value or ''.
+-- Returns nothing if nothing is known of the lock, or its keys are somebody else's; else the server's time (µs, text), the record (see lock.lua), how
+-- many wait (text), then for each holder of an inflated record and each waiter in order: attempt, entry. Then '' and for each
+-- session met, from the lone holder on: session, ms that it lives yet (text), its value or ''. With strict expiry the value
+-- of a session that is over is that of its beat.
 --
 -- Atomic because Redis runs one script at a time: a snapshot. Lowest server version: 6.2.
 
@@ -16,7 +17,7 @@ if type(record) ~= 'string' then
 end
 local prefix, most, name = ARGV[1], tonumber(ARGV[2]), string.sub(KEYS[1], #ARGV[1] + 3)
 local time = redis.call('TIME')
-local told = { string.format('%.0f', time[1] * 1000000 + time[2]), record }
+local told = { string.format('%.0f', time[1] * 1000000 + time[2]), record, '0' }
 local sessions, met = {}, {}
 
 local function meet(attempt)
@@ -48,13 +49,17 @@ if state == 'h' or state == 'w' then
 elseif state == 'x' then
   list('o:')
 end
-list('q:')
+local waiters = redis.pcall('ZCARD', prefix .. 'q:' .. name)
+if type(waiters) == 'number' and waiters > 0 then
+  told[3] = string.format('%.0f', waiters)
+  list('q:')
+end
 told[#told + 1] = ''
 for _, session in ipairs(sessions) do
   local key = prefix .. 's:' .. session
   told[#told + 1] = session
   told[#told + 1] = tostring(redis.call('PTTL', key))
-  local value = redis.pcall('GET', key)
+  local value = redis.pcall('GET', key) or redis.pcall('GET', prefix .. 'b:' .. session)
   told[#told + 1] = type(value) == 'string' and value or ''
 end
 return told

@@ -7,8 +7,10 @@ import io.mortise.admin.LockSummary;
 import io.mortise.admin.SessionInfo;
 import io.mortise.admin.SessionPage;
 import io.mortise.admin.SurveyPage;
+import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.LockView;
 import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -75,6 +77,43 @@ class RedisSurveyTest {
       assertThat(survey.calls()).isLessThanOrEqualTo(looks.calls() / 10);
       // A SCAN and an MGET for some hundreds of keys.
       assertThat(survey.calls()).isLessThanOrEqualTo(2L * (LOCKS / 400 + 5));
+    }
+  }
+
+  @Test
+  void givenLongerQueueThanIsListed_thenAllWaitersAreCounted() {
+    LockName name = LockName.of("wanted");
+    try (RedisServer server = RedisServers.any();
+        LockStore store = RedisStore.open(server.url() + "?timeout=20s")) {
+      SimulatedProcess party = new SimulatedProcess(store, LONG);
+      List<CompletableFuture<Reply>> replies = new ArrayList<>();
+      for (int i = 0; i < 1_101; i++) {
+        replies.add(party.send(SimulatedProcess.acquiring(name, party.attempt(), true)));
+      }
+      replies.forEach(SimulatedProcess::join);
+      LockView view = BoundedWait.join(store.inspect(LockQuery.of(name))).locks().get(0);
+      assertThat(view.waiters()).hasSize(1_000);
+      assertThat(view.waiterCount()).isEqualTo(1_100);
+      assertThat(BoundedWait.join(store.survey(LockQuery.all())).locks())
+          .extracting(LockSummary::waiters)
+          .containsExactly(1_100);
+    }
+  }
+
+  @Test
+  void givenStrictExpiry_whenAHolderIsGone_thenItsBeatTellsWhoItWas() {
+    LockName name = LockName.of("held");
+    try (RedisServer server = RedisServers.any();
+        LockStore store = RedisStore.open(server.url() + "?strict-expiry=true");
+        ForeignClient admin = new ForeignClient(server.port())) {
+      SessionDriver a = SessionDriver.open(store, LONG, "a");
+      a.hold(name, Mode.EXCLUSIVE);
+      admin.call("DEL", "m::s:" + a.id().value());
+      LockView view = BoundedWait.join(store.inspect(LockQuery.of(name))).locks().get(0);
+      LockView.Participant holder = view.holders().get(0);
+      assertThat(holder.sessionLeft()).isZero();
+      assertThat(holder.client()).isEqualTo(new ClientLabel("testhost", 4711, "a"));
+      assertThat(holder.sessionTtl()).isEqualTo(LONG);
     }
   }
 

@@ -337,7 +337,16 @@ final class ZooKeeperInspector {
         }
       }
       if (query.idle() || !holders.isEmpty() || !waiters.isEmpty()) {
-        views.add(new LockView(name, capacity, last, Duration.ZERO, holders, waiters));
+        views.add(
+            new LockView(
+                name,
+                capacity,
+                last,
+                Duration.ZERO,
+                holders,
+                waiters,
+                lockQueue.size() - lockQueue.holding(),
+                null));
       }
     }
 
@@ -357,7 +366,8 @@ final class ZooKeeperInspector {
           token,
           Duration.ofMillis(since),
           process == null ? Duration.ZERO : process.ttl(),
-          null);
+          null,
+          process == null ? Duration.ZERO : process.ttl());
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The command that {@code mortise run} starts, and the signals in between. Start at {@link
- * io.mortise.cli.child.ChildGuardian}.
+ * What the tool starts: the command of {@code mortise run} with the signals in between, and a
+ * browser. Start at {@link io.mortise.cli.child.ChildGuardian}.
  */
 @NullMarked
 package io.mortise.cli.child;

@@ -33,7 +33,8 @@ public final class HelpLayout {
     OPTIONS.put("What is ended", List.of("--attempt", "--now", "--yes"));
     OPTIONS.put("Servers and load", List.of("--servers", "--processes", "--threads", "--bulk"));
     OPTIONS.put("Faults", List.of("--faults", "--minutes", "--patience", "--seed"));
-    OPTIONS.put("Page", List.of("--listen", "--behind", "--token", "--allow", "--budget"));
+    OPTIONS.put(
+        "Page", List.of("--open", "--listen", "--behind", "--token", "--allow", "--budget"));
     OPTIONS.put("Store", List.of("--store"));
     OPTIONS.put(
         "Output",

@@ -1,5 +1,6 @@
 package io.mortise.cli.output;
 
+import io.mortise.admin.EndedHold;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.console.internal.view.LockFormatter;
@@ -38,7 +39,7 @@ public final class LockListing {
 
   private static List<String> row(LockInfo lock) {
     String name = OutputSanitizer.text(lock.name());
-    String waiting = Integer.toString(lock.waiters().size());
+    String waiting = Integer.toString(lock.waiterCount());
     if (lock.holders().isEmpty()) {
       return List.of(name, nobody(lock), "-", "-", "-", waiting, "-", "");
     }
@@ -46,7 +47,7 @@ public final class LockListing {
     int more = lock.holders().size() - 1;
     String who =
         LockFormatter.condition(lock) == LockFormatter.Condition.GONE
-            ? "(gone" + shut(lock, ", ") + ")"
+            ? LockFormatter.goneHolder(first.client(), lock.shutFor())
             : LockFormatter.client(first);
     return List.of(
         name,
@@ -61,16 +62,14 @@ public final class LockListing {
 
   private static String nobody(LockInfo lock) {
     return switch (lock.state()) {
-      case SHUT -> "(" + shut(lock, "") + ")";
+      case SHUT -> "(" + shut(lock) + ")";
       case CHANGING_HANDS -> "(changing hands)";
       case HELD, FREE -> "-";
     };
   }
 
-  private static String shut(LockInfo lock, String before) {
-    return lock.shutFor().isZero()
-        ? ""
-        : before + "shut for " + DurationText.format(lock.shutFor());
+  private static String shut(LockInfo lock) {
+    return "shut for " + DurationText.format(lock.shutFor());
   }
 
   /**
@@ -91,7 +90,20 @@ public final class LockListing {
     if (rows.size() > 1) {
       TextTable.lines(rows, columns - 2).forEach(line -> lines.add("  " + line));
     }
+    int unlisted = lock.waiterCount() - lock.waiters().size();
+    if (unlisted > 0) {
+      lines.add("  and " + unlisted + " more waiting");
+    }
     tokens(lock).forEach(line -> lines.add("  " + line));
+    EndedHold end = lock.lastEnd();
+    if (end != null) {
+      lines.add(
+          "  last end      "
+              + LockFormatter.cause(end)
+              + " (attempt "
+              + LockFormatter.attempt(end.attempt())
+              + ")");
+    }
     String hint = hint(lock.name());
     if (LockFormatter.condition(lock) == LockFormatter.Condition.FREE && !hint.isEmpty()) {
       lines.add(hint);
@@ -101,7 +113,11 @@ public final class LockListing {
 
   private static List<String> row(String place, LockParticipant party, ZonedDateTime now) {
     String session =
-        LockFormatter.isGone(party) ? "over" : DurationText.format(party.sessionLeft()) + " left";
+        !LockFormatter.isGone(party)
+            ? DurationText.format(party.sessionLeft()) + " left"
+            : party.sessionTtl().isZero()
+                ? "over"
+                : "over, TTL " + DurationText.format(party.sessionTtl());
     return List.of(
         place,
         LockFormatter.client(party),
@@ -112,7 +128,7 @@ public final class LockListing {
         party.atMostLeft() == null
             ? session
             : session + ", at most " + DurationText.format(party.atMostLeft()),
-        attempt(party),
+        LockFormatter.attempt(party.attempt()),
         OutputSanitizer.text(party.label()));
   }
 
@@ -165,14 +181,14 @@ public final class LockListing {
     return switch (LockFormatter.condition(lock)) {
       case HELD -> "held by " + lock.holders().size() + ", " + waiting(lock);
       case GONE -> LockFormatter.gone(lock) + ", " + waiting(lock);
-      case SHUT -> shut(lock, "") + ", " + waiting(lock);
+      case SHUT -> shut(lock) + ", " + waiting(lock);
       case CHANGING_HANDS -> "changing hands, " + waiting(lock);
       case FREE -> "free";
     };
   }
 
   private static String waiting(LockInfo lock) {
-    return lock.waiters().size() + " waiting";
+    return lock.waiterCount() + " waiting";
   }
 
   private static String age(LockParticipant party) {
@@ -185,12 +201,6 @@ public final class LockListing {
     }
     ZonedDateTime began = now.minus(party.since()).truncatedTo(ChronoUnit.SECONDS);
     return began.toLocalDate().equals(now.toLocalDate()) ? TIME.format(began) : DAY.format(began);
-  }
-
-  /** The session and a number, without the zeros between them: {@link #attempt(String)}. */
-  public static String attempt(LockParticipant party) {
-    AttemptId id = AttemptId.parse(party.attempt());
-    return id.session().value() + "." + id.number();
   }
 
   /**

@@ -139,16 +139,11 @@ record TopRow(
         lock.holders() < 0 ? " +some" : lock.holders() > 1 ? " +" + (lock.holders() - 1) : "";
     return switch (condition) {
       case HELD -> (client == null ? "(not known yet)" : LockFormatter.client(client)) + more;
-      case GONE -> "(gone" + shut(", ") + ")" + more;
-      case SHUT -> "(" + shut("") + ")";
+      case GONE -> LockFormatter.goneHolder(client, lock.info().shutFor()) + more;
+      case SHUT -> "(shut for " + DurationText.format(lock.info().shutFor()) + ")";
       case CHANGING_HANDS -> "(changing hands)";
       case FREE -> "-";
     };
-  }
-
-  private String shut(String before) {
-    Duration left = lock.info().shutFor();
-    return left.isZero() ? "" : before + "shut for " + DurationText.format(left);
   }
 
   private static String age(Duration age) {

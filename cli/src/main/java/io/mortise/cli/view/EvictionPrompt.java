@@ -60,8 +60,8 @@ public final class EvictionPrompt {
             : "Next is "
                 + LockFormatter.client(lock.waiters().get(0))
                 + "; "
-                + lock.waiters().size()
-                + (lock.waiters().size() == 1 ? " waits." : " wait."));
+                + lock.waiterCount()
+                + (lock.waiterCount() == 1 ? " waits." : " wait."));
     return lines;
   }
 

@@ -66,7 +66,7 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
           switch (this) {
             case NAME -> Comparator.comparing(LockInfo::name);
             case HELD -> longestFirst(LockSelection::held);
-            case WAITING -> Comparator.comparingInt(lock -> -lock.waiters().size());
+            case WAITING -> Comparator.comparingInt(lock -> -lock.waiterCount());
             case TROUBLE ->
                 Comparator.comparingInt(LockSelection::rank)
                     .thenComparing(longestFirst(LockSelection::waited))

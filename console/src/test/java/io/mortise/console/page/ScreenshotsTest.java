@@ -1,30 +1,31 @@
 package io.mortise.console.page;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.server.TestStore;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Makes the pictures of the documentation, and those of the other pages in {@code
- * target/screenshots}, with {@code -Dmortise.screenshots.update=true}.
+ * Makes the pictures of the documentation, each page in both themes, with {@code
+ * -Dmortise.screenshots.update=true}.
  */
 @EnabledIfSystemProperty(named = "mortise.screenshots.update", matches = "true")
 class ScreenshotsTest {
-  private static final Set<String> DOCUMENTED = Set.of("locks", "waits");
-
   @RegisterExtension final ConsolePage console = new ConsolePage();
 
   private static Map<String, String> pages() {
@@ -92,13 +93,12 @@ class ScreenshotsTest {
 
   private void keep(String name, ColorScheme scheme) {
     String file = name + "-" + scheme.name().toLowerCase(Locale.ROOT) + ".png";
-    console
-        .page()
-        .screenshot(
-            new Page.ScreenshotOptions()
-                .setPath(
-                    DOCUMENTED.contains(name)
-                        ? Path.of("..", "docs", "console", file)
-                        : Path.of("target", "screenshots", file)));
+    try {
+      byte[] picture = new IndexedPicture(console.page().screenshot()).png();
+      assertThat(picture.length).as(file).isBetween(10_000, 150_000);
+      Files.write(Path.of("..", "docs", "console", file), picture);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

@@ -152,7 +152,9 @@ final class EngineAdmin implements LockAdmin {
         lock.lastToken(),
         lock.shutFor(),
         lock.holders().stream().map(participant -> party(lock, participant)).toList(),
-        lock.waiters().stream().map(participant -> party(lock, participant)).toList());
+        lock.waiters().stream().map(participant -> party(lock, participant)).toList(),
+        lock.waiterCount(),
+        lock.lastEnd());
   }
 
   private LockParticipant party(LockView lock, LockView.Participant participant) {
@@ -168,7 +170,8 @@ final class EngineAdmin implements LockAdmin {
         participant.sessionLeft(),
         participant.atMostLeft(),
         sticky,
-        sticky ? idleGrants.idleLeft(lock.name(), participant.attempt()) : null);
+        sticky ? idleGrants.idleLeft(lock.name(), participant.attempt()) : null,
+        participant.sessionTtl());
   }
 
   /** The numbers are a store's, which nobody has checked. */

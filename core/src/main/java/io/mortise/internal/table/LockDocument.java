@@ -99,7 +99,15 @@ public final class LockDocument extends LockRecord {
             .filter(hold -> sessions.left(hold.attempt.session(), now) == 0)
             .mapToLong(hold -> hold.atLeastUntil)
             .reduce(shutUntil, Math::max);
-    return new LockView(name, capacity, lastToken, since(now, shut), shownHolders, shownWaiters);
+    return new LockView(
+        name,
+        capacity,
+        lastToken,
+        since(now, shut),
+        shownHolders,
+        shownWaiters,
+        queue.size(),
+        lastEndedHold());
   }
 
   /** The line of a survey. */
@@ -161,7 +169,8 @@ public final class LockDocument extends LockRecord {
         token,
         since(began, now),
         LockRecord.duration(sessions.left(session, now)),
-        atMost);
+        atMost,
+        sessions.ttl(session));
   }
 
   private static Duration since(long from, long to) {

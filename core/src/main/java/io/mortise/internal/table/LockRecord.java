@@ -2,7 +2,9 @@ package io.mortise.internal.table;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.admin.EndedHold;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
@@ -58,6 +60,12 @@ public class LockRecord {
   /** Whether a hold of this weight has room. */
   final boolean fits(Mode mode) {
     return used + mode.weight() <= capacity;
+  }
+
+  /** How the last hold has ended, if that is the end that is kept. */
+  public final @Nullable EndedHold lastEndedHold() {
+    EndedAttempt ended = lastEnd;
+    return ended == null ? null : LockView.lastEnd(ended.attempt(), ended.was(), ended.how());
   }
 
   /** Whether nobody holds or waits, and the lock is open. */

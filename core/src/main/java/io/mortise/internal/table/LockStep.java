@@ -10,6 +10,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -49,8 +50,11 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
     /** Whether the process behind a live session would hear of a grant at once; true if unknown. */
     boolean isConnected(SessionId session);
 
-    /** Who a live session belongs to, for people; null if it has ended. */
+    /** Who a session belongs to, for people; null if that is not known any more. */
     @Nullable ClientLabel client(SessionId session, long now);
+
+    /** How long a session lives after each renewal; zero if that is not known any more. */
+    Duration ttl(SessionId session);
   }
 
   /**

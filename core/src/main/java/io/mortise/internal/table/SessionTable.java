@@ -80,6 +80,12 @@ final class SessionTable implements LockStep.Liveness {
     return session == null ? null : session.client;
   }
 
+  @Override
+  public Duration ttl(SessionId id) {
+    SessionDocument session = sessions.get(id);
+    return session == null ? Duration.ZERO : session.ttl();
+  }
+
   /** A page of those that are known, also of those that are over and were not judged yet. */
   SessionPage page(@Nullable String cursor, int limit, long now) {
     List<SessionInfo> found =

@@ -199,8 +199,8 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
       return found;
     }
 
-    /** How long a session lives after a renewal; zero if it is not there. */
-    Duration ttl(SessionId id) {
+    @Override
+    public Duration ttl(SessionId id) {
       return isKnown(id) ? find(id).map(SessionDocument::ttl).orElse(Duration.ZERO) : Duration.ZERO;
     }
 
@@ -220,7 +220,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
 
     @Override
     public @Nullable ClientLabel client(SessionId id, long now) {
-      return left(id, now) == 0 ? null : find(id).map(SessionDocument::client).orElse(null);
+      return isKnown(id) ? find(id).map(SessionDocument::client).orElse(null) : null;
     }
   }
 }

@@ -48,6 +48,11 @@ class LockStepTest {
         public @Nullable ClientLabel client(SessionId session, long now) {
           return null;
         }
+
+        @Override
+        public Duration ttl(SessionId session) {
+          return Duration.ZERO;
+        }
       };
 
   private final long seed = Long.getLong("mortise.seed", new Random().nextLong());

@@ -154,7 +154,14 @@ public final class JdbcInspector {
               null));
     }
     return new LockView(
-        lock.name, lock.capacity, lock.lastToken, between(now, shutUntil), holders, waiters);
+        lock.name,
+        lock.capacity,
+        lock.lastToken,
+        between(now, shutUntil),
+        holders,
+        waiters,
+        (int) lock.waiters,
+        lock.lastEndedHold());
   }
 
   private LockView.Participant party(
@@ -166,9 +173,6 @@ public final class JdbcInspector {
       long began,
       @Nullable Duration atMostLeft) {
     SessionRepository.SessionRow sessionRow = sessions.get(attempt.session().value());
-    if (sessionRow != null && sessionRow.expiresAt() <= now) {
-      sessionRow = null;
-    }
     return new LockView.Participant(
         attempt,
         sessionRow == null ? null : ClientLabel.parse(sessionRow.client()),
@@ -177,7 +181,8 @@ public final class JdbcInspector {
         token,
         between(began, now),
         sessionRow == null ? Duration.ZERO : between(now, sessionRow.expiresAt()),
-        atMostLeft);
+        atMostLeft,
+        sessionRow == null ? Duration.ZERO : LockRecord.duration(sessionRow.ttl()));
   }
 
   private static Duration between(long from, long to) {

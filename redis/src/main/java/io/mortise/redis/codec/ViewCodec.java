@@ -3,10 +3,13 @@ package io.mortise.redis.codec;
 import static io.mortise.redis.codec.LockCodec.number;
 
 import io.mortise.LockName;
+import io.mortise.admin.EndedHold;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -24,7 +27,19 @@ public final class ViewCodec {
   /** until when the lock is shut: a dead holder's at-least time counts. */
   private long closed;
 
-  private record SessionState(Duration left, @Nullable ClientLabel client) {}
+  private record SessionState(Duration left, Duration ttl, @Nullable ClientLabel client) {
+    static final SessionState UNKNOWN = new SessionState(Duration.ZERO, Duration.ZERO, null);
+
+    static SessionState of(long millisLeft, String value) {
+      Duration left = Duration.ofMillis(millisLeft == -2 ? 0 : Math.max(1, millisLeft));
+      return value.length() < 33
+          ? new SessionState(left, Duration.ZERO, null)
+          : new SessionState(
+              left,
+              Duration.ofMillis(number(value, 16, 32)),
+              ClientLabel.parse(value.substring(33)));
+    }
+  }
 
   private ViewCodec(long now) {
     this.now = now;
@@ -34,18 +49,13 @@ public final class ViewCodec {
     ViewCodec codec = new ViewCodec(Long.parseLong(told.get(0)));
     int end = told.indexOf("");
     for (int i = end + 1; i + 2 < told.size(); i += 3) {
-      long millis = Long.parseLong(told.get(i + 1));
-      String value = told.get(i + 2);
       codec.sessionStates.put(
-          told.get(i),
-          new SessionState(
-              Duration.ofMillis(millis == -2 ? 0 : Math.max(1, millis)),
-              value.length() < 33 ? null : ClientLabel.parse(value.substring(33))));
+          told.get(i), SessionState.of(Long.parseLong(told.get(i + 1)), told.get(i + 2)));
     }
-    return codec.view(name, told.get(1), told.subList(2, end));
+    return codec.view(name, told.get(1), Integer.parseInt(told.get(2)), told.subList(3, end));
   }
 
-  private LockView view(LockName name, String record, List<String> entries) {
+  private LockView view(LockName name, String record, int waiterCount, List<String> entries) {
     char state = record.charAt(0);
     long last = number(record, 1, 17);
     int capacity = Mode.SHARERS;
@@ -69,7 +79,29 @@ public final class ViewCodec {
       }
     }
     holders.sort(Comparator.comparingLong(LockView.Participant::token));
-    return new LockView(name, capacity, last, until(closed), holders, waiters);
+    return new LockView(
+        name, capacity, last, until(closed), holders, waiters, waiterCount, lastEnd(record));
+  }
+
+  private static @Nullable EndedHold lastEnd(String record) {
+    boolean alone = record.charAt(0) == 'h' || record.charAt(0) == 'w';
+    int from = alone ? 43 : 17;
+    if (record.length() < from + 23) {
+      return null;
+    }
+    EndReason how =
+        switch (record.charAt(from + 22)) {
+          case 'R' -> EndReason.RELEASED;
+          case 'X' -> EndReason.EXPIRED;
+          case 'V' -> EndReason.EVICTED;
+          case 'T' -> EndReason.TAKEN;
+          default -> EndReason.UNKNOWN;
+        };
+    // What has ended a wait is written in lower case, and a dot if nothing has ended.
+    return how == EndReason.UNKNOWN
+        ? null
+        : LockView.lastEnd(
+            AttemptId.parse(record.substring(from, from + 22)), AttemptState.HELD, how);
   }
 
   private LockView.Participant alone(String record, long last) {
@@ -115,8 +147,7 @@ public final class ViewCodec {
   }
 
   private SessionState session(AttemptId attempt) {
-    return sessionStates.getOrDefault(
-        attempt.session().value(), new SessionState(Duration.ZERO, null));
+    return sessionStates.getOrDefault(attempt.session().value(), SessionState.UNKNOWN);
   }
 
   private LockView.Participant party(
@@ -130,7 +161,8 @@ public final class ViewCodec {
         token,
         Duration.of(Math.max(0, now - since), ChronoUnit.MICROS),
         sessionState.left(),
-        freeAt == 0 ? null : until(freeAt));
+        freeAt == 0 ? null : until(freeAt),
+        sessionState.ttl());
   }
 
   private Duration until(long moment) {

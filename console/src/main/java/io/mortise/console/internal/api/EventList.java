@@ -128,7 +128,7 @@ final class EventList {
     json.put("session", event.session());
     JsonParts.putClient(json, known == null ? event.client() : known.client());
     json.put("label", event.label());
-    json.put("attempt", event.attempt());
+    json.put("attempt", event.attempt() == null ? null : LockFormatter.attempt(event.attempt()));
     json.put("token", LockFormatter.jsonToken(event.token()));
     json.put("heldMillis", JsonParts.millis(event.held()));
     json.put("doubtMillis", event.doubt().toMillis());

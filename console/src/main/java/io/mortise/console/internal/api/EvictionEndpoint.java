@@ -126,7 +126,7 @@ final class EvictionEndpoint {
     return parties.stream()
         .filter(
             party ->
-                party.attempt().equals(attempt)
+                LockFormatter.isAttempt(party, attempt)
                     && Objects.equals(LockFormatter.jsonToken(party.token()), token))
         .findFirst();
   }

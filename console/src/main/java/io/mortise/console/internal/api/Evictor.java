@@ -76,7 +76,7 @@ public final class Evictor {
         shown(user),
         message,
         how,
-        party.attempt(),
+        LockFormatter.attempt(party.attempt()),
         party.token(),
         result);
     return new Evicted(result, message);
@@ -95,7 +95,7 @@ public final class Evictor {
           store(),
           shown(user),
           how,
-          party.attempt(),
+          LockFormatter.attempt(party.attempt()),
           party.token(),
           e);
       throw e;

@@ -1,5 +1,7 @@
 package io.mortise.console.internal.api;
 
+import io.mortise.admin.EndedHold;
+import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
@@ -19,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 /** All that is known of one lock. */
 final class LockDetail {
   private static final int EVENTS = 50;
+
+  /** The most waiters in an answer, as many as the page shows; the count tells of the others. */
+  private static final int WAITERS = 100;
 
   private LockDetail() {}
 
@@ -43,7 +48,18 @@ final class LockDetail {
     lock.put(
         "holders", seen.info().holders().stream().map(party -> party(observer, party)).toList());
     lock.put(
-        "waiters", seen.info().waiters().stream().map(party -> party(observer, party)).toList());
+        "waiters",
+        seen.info().waiters().stream()
+            .limit(WAITERS)
+            .map(party -> party(observer, party))
+            .toList());
+    EndedHold end = seen.info().lastEnd();
+    if (end != null) {
+      Map<String, @Nullable Object> told = LockFormatter.json(end);
+      SeenSession session = observer.session(SeenLock.session(end.attempt()));
+      JsonParts.putClient(told, session == null ? null : session.client());
+      lock.put("lastEnd", told);
+    }
     return lock;
   }
 
@@ -53,8 +69,9 @@ final class LockDetail {
     if (session != null && party.client() == null) {
       JsonParts.putClient(json, session.client());
     }
-    json.put(
-        "ttlMillis", session == null || session.ttl().isZero() ? null : session.ttl().toMillis());
+    if (session != null && !session.ttl().isZero()) {
+      json.put("ttlMillis", session.ttl().toMillis());
+    }
     return json;
   }
 
@@ -62,13 +79,15 @@ final class LockDetail {
   private static void putChain(
       Map<String, @Nullable Object> json, Observer observer, SeenLock start) {
     Map<String, SeenLock> waitsFor = new HashMap<>();
-    for (SeenLock lock : observer.waited()) {
+    List<SeenLock> waited = observer.waited();
+    List<LockInfo> looked = new ArrayList<>(waited.stream().map(SeenLock::info).toList());
+    looked.add(start.info());
+    WaitGraph graph = new WaitGraph(looked);
+    for (SeenLock lock : waited) {
       if (WaitGraph.isOfBarrierParty(lock.name())) {
         continue;
       }
-      lock.info()
-          .waiters()
-          .forEach(waiter -> waitsFor.putIfAbsent(SeenLock.session(waiter.attempt()), lock));
+      lock.info().waiters().forEach(waiter -> waitsFor.putIfAbsent(graph.strand(waiter), lock));
     }
     List<Map<String, @Nullable Object>> chain = new ArrayList<>();
     Set<String> sessions = new HashSet<>();
@@ -76,7 +95,7 @@ final class LockDetail {
     SeenLock lock = start;
     while (lock != null && lock.first() != null) {
       LockParticipant holder = lock.first();
-      String session = SeenLock.session(holder.attempt());
+      String session = graph.strand(holder);
       if (!sessions.add(session)) {
         cycle = true;
         break;

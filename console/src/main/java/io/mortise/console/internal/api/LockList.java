@@ -172,7 +172,7 @@ final class LockList {
     String session = SeenLock.session(attempt);
     Map<String, @Nullable Object> first = new LinkedHashMap<>();
     first.put("session", session);
-    first.put("attempt", attempt);
+    first.put("attempt", LockFormatter.attempt(attempt));
     JsonParts.putClient(first, client(observer, party, session));
     first.put("label", lock.firstLabel());
     first.put("mode", party == null ? null : party.share().toString());

@@ -157,7 +157,7 @@ final class ProcessList {
       Duration since) {
     Map<String, @Nullable Object> link = new LinkedHashMap<>();
     link.put("lock", lock.name());
-    link.put("attempt", attempt);
+    link.put("attempt", LockFormatter.attempt(attempt));
     link.put("label", label);
     link.put("mode", mode);
     link.put("token", token);

@@ -69,7 +69,7 @@ final class WaitsReport {
     for (LockInfo lock : locks) {
       for (Link wait : graph.waiters(lock)) {
         lock.holders().stream()
-            .map(holder -> SeenLock.session(holder.attempt()))
+            .map(graph::strand)
             .distinct()
             .filter(holder -> !holder.equals(wait.session()) && edges.size() < EDGES)
             .forEach(
@@ -78,7 +78,7 @@ final class WaitsReport {
                   edge.put("from", wait.session());
                   edge.put("to", holder);
                   edge.put("lock", lock.name());
-                  edge.put("attempt", wait.party().attempt());
+                  edge.put("attempt", LockFormatter.attempt(wait.party().attempt()));
                   edge.put("sinceMillis", wait.party().since().toMillis());
                   edges.add(edge);
                   nodes.add(wait.session());
@@ -128,7 +128,7 @@ final class WaitsReport {
     nodes.add(wait.session());
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("session", wait.session());
-    json.put("attempt", wait.party().attempt());
+    json.put("attempt", LockFormatter.attempt(wait.party().attempt()));
     json.put("label", wait.party().label());
     json.put("sinceMillis", wait.party().since().toMillis());
     json.put("again", again);

@@ -1,5 +1,7 @@
 package io.mortise.console.internal.observer;
 
+import io.mortise.admin.EndedHold;
+import io.mortise.admin.EndedHold.EndCause;
 import io.mortise.admin.LockParticipant;
 import io.mortise.console.internal.view.LockFormatter;
 import io.mortise.console.internal.view.LockFormatter.Condition;
@@ -54,8 +56,8 @@ final class ChangeDetector {
           }
         });
     boolean sameHolders = held.keySet().equals(holds.keySet());
-    // The store lists a thousand waiters: one that is not listed may be further behind.
-    boolean allWaiters = waits.size() < 1000;
+    // The store lists a thousand waiters: one that is not listed may be behind them.
+    boolean allWaiters = waits.size() == after.info().waiterCount();
     waited.forEach(
         (attempt, party) -> {
           if (allWaiters && !waits.containsKey(attempt) && !holds.containsKey(attempt)) {
@@ -121,15 +123,27 @@ final class ChangeDetector {
   }
 
   private void end(LockParticipant party) {
-    boolean lost = LockFormatter.isGone(party);
+    EndedHold told = after.info().lastEnd();
+    EndCause cause =
+        told != null && told.attempt().equals(party.attempt())
+            ? told.cause()
+            : LockFormatter.isGone(party) ? EndCause.SESSION_OVER : EndCause.RELEASED;
+    ObservedKind kind =
+        switch (cause) {
+          case RELEASED -> ObservedKind.RELEASED;
+          case EVICTED -> ObservedKind.EVICTED;
+          case EXPIRED, SESSION_OVER -> ObservedKind.LOST;
+        };
     events.add(
         event(
-            lost ? ObservedKind.LOST : ObservedKind.RELEASED,
+            kind,
             party,
             after.at(),
             party.since().isZero() ? null : party.since().plus(between),
             between,
-            lost ? "its session was over" : null));
+            cause == EndCause.RELEASED
+                ? null
+                : LockFormatter.cause(new EndedHold(party.attempt(), cause))));
   }
 
   private void begin(ObservedKind kind, LockParticipant party) {

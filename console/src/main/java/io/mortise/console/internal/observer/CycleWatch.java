@@ -51,7 +51,7 @@ final class CycleWatch {
           boolean inside =
               !WaitGraph.isOfBarrierParty(wait.lock().name())
                   && wait.lock().holders().stream()
-                      .anyMatch(holder -> sessions.contains(SeenLock.session(holder.attempt())));
+                      .anyMatch(holder -> sessions.contains(graph.strand(holder)));
           if (inside) {
             attempts.add(wait.party().attempt());
             locks.add(wait.lock().name());

@@ -45,7 +45,7 @@ public record SeenLock(
     return new SeenLock(
         info,
         info.holders().size(),
-        info.waiters().size(),
+        info.waiterCount(),
         first == null ? null : first.attempt(),
         first == null ? "" : first.label(),
         first == null ? Duration.ZERO : first.since(),
@@ -101,6 +101,7 @@ public record SeenLock(
         && firstLabel.equals(other.firstLabel)
         && info.permits().equals(other.info.permits())
         && info.lastToken() == other.info.lastToken()
+        && Objects.equals(info.lastEnd(), other.info.lastEnd())
         && condition() == other.condition()
         && endsAlike(info.shutFor(), other, other.info.shutFor())
         && isAlike(info.holders(), other, other.info.holders())
@@ -126,6 +127,7 @@ public record SeenLock(
         && party.share().equals(same.share())
         && party.sticky() == same.sticky()
         && Objects.equals(party.client(), same.client())
+        && party.sessionTtl().equals(same.sessionTtl())
         && endsAlike(party.sessionLeft(), other, same.sessionLeft())
         && endsAlike(party.atMostLeft(), other, same.atMostLeft());
   }

@@ -366,6 +366,7 @@ final class SeenLocks {
     }
     if (event.kind() == ObservedKind.RELEASED
         || event.kind() == ObservedKind.LOST
+        || event.kind() == ObservedKind.EVICTED
         || event.kind() == ObservedKind.GAVE_UP
         || event.kind() == ObservedKind.OPENED) {
       ObservedEvent eviction = evictions.remove(key(event));

@@ -35,7 +35,7 @@ final class SeenSessions {
     return saw(
         SeenLock.session(party.attempt()),
         party.client(),
-        Duration.ZERO,
+        party.sessionTtl(),
         party.sessionLeft(),
         LockFormatter.isGone(party),
         at);

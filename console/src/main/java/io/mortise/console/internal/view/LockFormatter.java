@@ -1,11 +1,15 @@
 package io.mortise.console.internal.view;
 
+import io.mortise.admin.EndedHold;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.ClientInfo;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.time.DurationText;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -54,8 +58,8 @@ public final class LockFormatter {
           case SHUT -> ": shut for another " + DurationText.format(lock.shutFor());
           case CHANGING_HANDS, FREE -> "";
         };
-    if (!lock.waiters().isEmpty()) {
-      text += (text.isEmpty() ? ": " : ", ") + lock.waiters().size() + " waiting";
+    if (lock.waiterCount() > 0) {
+      text += (text.isEmpty() ? ": " : ", ") + lock.waiterCount() + " waiting";
     }
     return text + ".";
   }
@@ -70,13 +74,50 @@ public final class LockFormatter {
         + inBrackets(holder);
   }
 
-  /** That the holder of a lock is gone, and what that means for others. */
+  /** That the holder of a lock is gone, who it was, and what that means for others. */
   public static String gone(LockInfo lock) {
     return "its holder is gone"
-        + inBrackets(lock.holders().get(0))
+        + facts(lock.holders().get(0))
         + (lock.shutFor().isZero()
             ? "; it is free for the next to ask"
             : "; it stays shut for another " + DurationText.format(lock.shutFor()));
+  }
+
+  /** What is known of a holder that is gone. */
+  private static String facts(LockParticipant dead) {
+    List<String> facts = new ArrayList<>();
+    if (dead.client() != null) {
+      facts.add(client(dead.client()));
+    }
+    if (!dead.label().isEmpty()) {
+      facts.add(OutputSanitizer.text(dead.label()));
+    }
+    if (!dead.sessionTtl().isZero()) {
+      facts.add("session TTL " + DurationText.format(dead.sessionTtl()));
+    }
+    return facts.isEmpty() ? "" : " (" + String.join(", ", facts) + ")";
+  }
+
+  /**
+   * A holder that is gone, in a column: {@code host:pid (gone, shut for 4m)}.
+   *
+   * @param client null if nobody knows who it was
+   */
+  public static String goneHolder(@Nullable ClientInfo client, Duration shutFor) {
+    return (client == null ? "" : client(client) + " ")
+        + "(gone"
+        + (shutFor.isZero() ? "" : ", shut for " + DurationText.format(shutFor))
+        + ")";
+  }
+
+  /** What ended a hold. */
+  public static String cause(EndedHold end) {
+    return switch (end.cause()) {
+      case RELEASED -> "released";
+      case EXPIRED -> "its at-most time was over";
+      case EVICTED -> "evicted by an operator";
+      case SESSION_OVER -> "its session was over";
+    };
   }
 
   private static String inBrackets(LockParticipant party) {
@@ -93,6 +134,17 @@ public final class LockFormatter {
     json.put("shutForMillis", lock.shutFor().toMillis());
     json.put("holders", lock.holders().stream().map(LockFormatter::json).toList());
     json.put("waiters", lock.waiters().stream().map(LockFormatter::json).toList());
+    json.put("waiterCount", lock.waiterCount());
+    json.put("lastEnd", lock.lastEnd() == null ? null : json(lock.lastEnd()));
+    return json;
+  }
+
+  /** How a hold has ended. */
+  public static Map<String, @Nullable Object> json(EndedHold end) {
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("session", AttemptId.parse(end.attempt()).session().value());
+    json.put("attempt", attempt(end.attempt()));
+    json.put("cause", end.cause().name().toLowerCase(Locale.ROOT));
     return json;
   }
 
@@ -110,16 +162,17 @@ public final class LockFormatter {
     json.put("token", jsonToken(party.token()));
     json.put("sinceMillis", party.since().toMillis());
     json.put("sessionLeftMillis", party.sessionLeft().toMillis());
+    json.put("ttlMillis", party.sessionTtl().isZero() ? null : party.sessionTtl().toMillis());
     json.put("atMostLeftMillis", party.atMostLeft() == null ? null : party.atMostLeft().toMillis());
-    json.put("attempt", party.attempt());
+    json.put("attempt", attempt(party.attempt()));
     json.put("sticky", party.sticky());
     return json;
   }
 
-  /** {@code host:pid}. */
+  /** {@code host:pid}, and that its process is gone if it is. */
   public static String client(LockParticipant party) {
     ClientInfo client = party.client();
-    return client == null ? "(gone)" : client(client);
+    return client == null || isGone(party) ? goneHolder(client, Duration.ZERO) : client(client);
   }
 
   /** {@code host:pid}. */
@@ -129,6 +182,20 @@ public final class LockFormatter {
       return host.isEmpty() || host.equals("-") ? "(another client)" : host;
     }
     return host + ":" + client.pid();
+  }
+
+  /**
+   * An attempt as tables, JSON and logs show it: its session, a dot and its number. The library's
+   * own form has runs of dashes for zeros.
+   */
+  public static String attempt(String encoded) {
+    AttemptId id = AttemptId.parse(encoded);
+    return id.session().value() + "." + id.number();
+  }
+
+  /** Whether a text means this attempt, in the form that is shown or in that of the library. */
+  public static boolean isAttempt(LockParticipant party, @Nullable String text) {
+    return party.attempt().equals(text) || attempt(party.attempt()).equals(text);
   }
 
   /** Text, since JavaScript rounds numbers of more than 53 bits; null if there is no token. */

@@ -71,6 +71,52 @@ class WaitGraphTest {
     assertThat(new WaitGraph(ring).cycles()).hasSize(1);
   }
 
+  @Test
+  void givenRunsInsideRuns_thenEachCountsAsTheOneAroundIt_andTheirDeadlockIsACycle() {
+    List<LockInfo> locks =
+        List.of(
+            lock("a", List.of(run(1, 100, "mortise")), List.of(run(4, 203, "mortise in 202"))),
+            lock(
+                "b",
+                List.of(run(3, 202, "mortise in 200")),
+                List.of(run(2, 101, "mortise in 100"))),
+            lock("c", List.of(run(5, 200, "mortise")), List.of(run(6, 300, "mortise in 9"))));
+    WaitGraph graph = new WaitGraph(locks);
+    assertThat(graph.cycles()).hasSize(1);
+    assertThat(graph.cycles().get(0)).containsExactlyInAnyOrder(session(1), session(5));
+    assertThat(graph.waits(session(5))).extracting(link -> link.lock().name()).containsExactly("a");
+    assertThat(graph.waits(session(6))).as("the one around it is not seen").hasSize(1);
+  }
+
+  @Test
+  void givenNamesThatGoInARing_thenTheGraphIsMadeAllTheSame() {
+    List<LockInfo> locks =
+        List.of(
+            lock("a", List.of(run(1, 1, "mortise in 2")), List.of(run(3, 3, "mortise in 3"))),
+            lock("b", List.of(run(2, 2, "mortise in 1")), List.of(run(4, 4, "mortise in x"))));
+    assertThat(new WaitGraph(locks).cycles()).isEmpty();
+  }
+
+  private static LockInfo lock(
+      String name, List<LockParticipant> holders, List<LockParticipant> waiters) {
+    return new LockInfo(name, OptionalInt.empty(), 1, Duration.ZERO, holders, waiters);
+  }
+
+  private LockParticipant run(int session, long pid, String client) {
+    LockParticipant party = party(session);
+    return new LockParticipant(
+        party.attempt(),
+        new ClientInfo("host", pid, client),
+        "",
+        party.share(),
+        0,
+        party.since(),
+        party.sessionLeft(),
+        null,
+        false,
+        null);
+  }
+
   /** Sessions that reach each other, by following all ways. */
   private static Set<String> circles(boolean[][] waits) {
     boolean[][] reach = new boolean[SESSIONS][];

@@ -4,8 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
 import io.mortise.Terms;
+import io.mortise.admin.EndedHold;
+import io.mortise.admin.EndedHold.EndCause;
+import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
+import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
 import io.mortise.spi.LockViewPage;
@@ -57,6 +61,7 @@ class InspectSuite extends StoreSuite {
       assertThat(holder.weight()).isEqualTo(Mode.SHARERS);
       assertThat(holder.since()).isBetween(Duration.ofMillis(15), Duration.ofSeconds(30));
       assertThat(holder.sessionLeft()).isBetween(Duration.ofMinutes(4), LONG);
+      assertThat(holder.sessionTtl()).isIn(LONG, Duration.ZERO);
       assertThat(holder.atMostLeft()).isNull();
       if (under.capabilities().contains(Capability.TOKEN)) {
         assertThat(holder.token()).isEqualTo(hold.token());
@@ -78,7 +83,9 @@ class InspectSuite extends StoreSuite {
       attempts.add(attempt);
       queued(b.ask(timed(LOCK, attempt, true, new Terms(null, null, "w" + i))));
     }
-    List<LockView.Participant> waiters = look(LOCK).orElseThrow().waiters();
+    LockView view = look(LOCK).orElseThrow();
+    List<LockView.Participant> waiters = view.waiters();
+    assertThat(view.waiterCount()).isEqualTo(4);
     assertThat(waiters)
         .extracting(LockView.Participant::attempt)
         .containsExactlyElementsOf(attempts);
@@ -115,14 +122,56 @@ class InspectSuite extends StoreSuite {
     SessionDriver a = session("a");
     AttemptId attempt = a.hold(LOCK, EX).attempt();
     die(a);
-    for (int i = 0; i < 2; i++) {
-      LockView.Participant holder = look(LOCK).orElseThrow().holders().get(0);
-      assertThat(holder.attempt()).isEqualTo(attempt);
-      assertThat(holder.sessionLeft()).isZero();
-      assertThat(holder.client()).isNull();
-    }
+    assertThat(assertShownAsDead(attempt, LONG).sessionLeft()).isZero();
     SessionDriver b = session("b");
     busy(b.acquire(LOCK, b.attempt(), EX));
+  }
+
+  @Test
+  void givenHolderThatNobodyHasJudged_whenItsSessionIsOver_thenItIsShownWithWhatTheStoreKnows() {
+    needsProofs();
+    needs(Capability.SESSION);
+    SessionDriver a = shortSession("a");
+    AttemptId attempt = a.hold(LOCK, EX).attempt();
+    outliveSession();
+    assertShownAsDead(attempt, shortTtl());
+  }
+
+  /**
+   * A store may forget a session that is over, and tells nothing wrong of it. Without a clock it
+   * lives until somebody has judged it.
+   */
+  private LockView.Participant assertShownAsDead(AttemptId attempt, Duration ttl) {
+    LockView.Participant shown = look(LOCK).orElseThrow().holders().get(0);
+    for (LockView.Participant holder : List.of(shown, look(LOCK).orElseThrow().holders().get(0))) {
+      assertThat(holder.attempt()).isEqualTo(attempt);
+      assertThat(holder.sessionLeft()).isLessThan(Duration.ofMillis(1));
+      assertThat(holder.client()).isIn(null, new ClientLabel("testhost", 4711, "a"));
+      assertThat(holder.sessionTtl()).isIn(Duration.ZERO, ttl);
+    }
+    return shown;
+  }
+
+  @Test
+  void givenHoldsThatEnd_thenTheLastEndIsTold_orNoneByAStoreThatKeepsNone() {
+    SessionDriver a = session("a");
+    assertLastEnd(a, a.hold(LOCK, EX).attempt(), EndCause.RELEASED);
+    AttemptId next = a.hold(LOCK, EX).attempt();
+    if (can(Capability.EVICT)) {
+      BoundedWait.join(store().evict(LOCK, next, Eviction.BREAK));
+      assertLastEnd(a, next, EndCause.EVICTED);
+    }
+  }
+
+  /** Ends the attempt, if it has not ended yet. */
+  private void assertLastEnd(SessionDriver a, AttemptId attempt, EndCause cause) {
+    a.end(LOCK, attempt);
+    EndedHold told = look(LOCK).map(LockView::lastEnd).orElse(null);
+    if (can(Capability.RECORD) && can(Capability.QUEUE)) {
+      assertThat(told).isEqualTo(new EndedHold(attempt.encoded(), cause));
+    } else {
+      assertThat(told).isIn(null, new EndedHold(attempt.encoded(), cause));
+    }
   }
 
   @Test
