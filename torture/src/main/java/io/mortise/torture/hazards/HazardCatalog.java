@@ -86,7 +86,21 @@ public final class HazardCatalog {
               "antirez/redlock-rb#3; P. Bailis and K. Kingsbury, The Network is Reliable, 2014",
               "redis-server",
               false,
-              new DelayedCommand()));
+              new DelayedCommand()),
+          new Hazard(
+              "etcd-lease-revoked",
+              "A leader of etcd that stood still goes on, and ends leases that were kept alive",
+              "etcd issues 12528 and 15247; K. Kingsbury, Jepsen: etcd 3.4.3, 2020",
+              "etcd",
+              false,
+              EtcdLeaderPause::leaseIsRevoked),
+          new Hazard(
+              "etcd-late-write",
+              "A write that was given up is executed when a leader of etcd goes on",
+              "P. Bailis and K. Kingsbury, The Network is Reliable, 2014",
+              "etcd",
+              false,
+              EtcdLeaderPause::writeIsLate));
 
   private HazardCatalog() {}
 
