@@ -108,8 +108,13 @@ final class EtcdDocuments implements VersionedDocuments {
   }
 
   private static String isRevision(String key, String result, long revision) {
-    return "{\"key\":%s,\"target\":\"MOD\",\"result\":\"%s\",\"mod_revision\":\"%d\"}"
-        .formatted(key, result, revision);
+    return "{\"key\":"
+        + key
+        + ",\"target\":\"MOD\",\"result\":\""
+        + result
+        + "\",\"mod_revision\":\""
+        + revision
+        + "\"}";
   }
 
   private static String put(String key, String value) {
