@@ -2,6 +2,7 @@ package io.mortise.bench;
 
 import io.mortise.bench.subject.StoreUrls;
 import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.MariaDbServer;
 import io.mortise.testkit.server.MySqlServer;
 import io.mortise.testkit.server.PostgresServer;
@@ -89,6 +90,12 @@ final class BenchServers implements AutoCloseable {
                     .withOptions(List.of("-Xmx512m", "-XX:+UseSerialGC")));
         ends.push(zooKeeper::close);
         yield zooKeeper.url();
+      }
+      case ETCD -> {
+        EtcdServer etcd =
+            EtcdServer.start(EtcdServer.installed().orElseThrow(() -> missing("etcd")));
+        ends.push(etcd::close);
+        yield etcd.url();
       }
       case PROCESS -> throw new IllegalArgumentException("Needs no server.");
     };

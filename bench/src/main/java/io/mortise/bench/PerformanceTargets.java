@@ -2,6 +2,7 @@ package io.mortise.bench;
 
 import static io.mortise.bench.subject.Subjects.BLPOP;
 import static io.mortise.bench.subject.Subjects.CURATOR;
+import static io.mortise.bench.subject.Subjects.ETCD_TRANSACTIONS;
 import static io.mortise.bench.subject.Subjects.JEDIS_PAIR;
 import static io.mortise.bench.subject.Subjects.LETTUCE_PAIR;
 import static io.mortise.bench.subject.Subjects.MARIADB_GET_LOCK;
@@ -9,6 +10,7 @@ import static io.mortise.bench.subject.Subjects.MARIADB_ROWS;
 import static io.mortise.bench.subject.Subjects.MARIADB_SHEDLOCK;
 import static io.mortise.bench.subject.Subjects.MARIADB_SPRING;
 import static io.mortise.bench.subject.Subjects.MORTISE_CURATOR;
+import static io.mortise.bench.subject.Subjects.MORTISE_ETCD;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_ASYNC;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_FAIR;
@@ -86,6 +88,7 @@ final class PerformanceTargets {
     all.group("Redis", MORTISE_REDIS);
     all.group("PostgreSQL", MORTISE_POSTGRESQL);
     all.group("ZooKeeper", MORTISE_ZOOKEEPER);
+    all.etcd();
     all.sticky("Redis", MORTISE_REDIS_STICKY, MORTISE_REDIS);
     all.sticky("SQLite", MORTISE_SQLITE_STICKY, MORTISE_SQLITE);
     all.sticky("PostgreSQL", MORTISE_POSTGRESQL_STICKY, MORTISE_POSTGRESQL);
@@ -347,6 +350,17 @@ final class PerformanceTargets {
         "ZooKeeper, 10,000 held: heap B/lock",
         median(Workload.HELD, MORTISE_ZOOKEEPER, "heap B/lock"),
         220);
+  }
+
+  private void etcd() {
+    atMost(
+        "etcd pair: answered ÷ two transactions",
+        ratio(Workload.PAIR, MORTISE_ETCD, ETCD_TRANSACTIONS, "p50 µs"),
+        1.15);
+    atLeast(
+        "etcd, 64 threads apart: answered ÷ two transactions",
+        ratio(Workload.APART_64, MORTISE_ETCD, ETCD_TRANSACTIONS, "pairs/s"),
+        1.5);
   }
 
   private void sqlite() {

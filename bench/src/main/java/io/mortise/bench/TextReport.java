@@ -92,7 +92,8 @@ final class TextReport {
             Subjects.MYSQL_GET_LOCK,
             Subjects.MYSQL_SHEDLOCK,
             Subjects.ZOOKEEPER_NODES,
-            Subjects.CURATOR)) {
+            Subjects.CURATOR,
+            Subjects.ETCD_TRANSACTIONS)) {
       if (present.contains(candidate)) {
         chosen.add(candidate);
       }

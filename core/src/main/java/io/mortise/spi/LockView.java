@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param capacity see {@link Mode}
  * @param lastToken the greatest token minted for this name; 0 if none is known
- * @param shutFor how long nobody can be granted the lock; zero if it is not closed. The at-least
+ * @param shutFor how long nobody can be granted the lock; zero if it is not shut. The at-least
  *     time of a holder whose session has ended counts as well
  * @param holders in the order in which they were granted
  * @param waiters in the order in which they will be granted; at most 1000
@@ -47,10 +47,10 @@ public record LockView(
       LockName name,
       int capacity,
       long lastToken,
-      Duration closedFor,
+      Duration shutFor,
       List<Participant> holders,
       List<Participant> waiters) {
-    this(name, capacity, lastToken, closedFor, holders, waiters, waiters.size(), null);
+    this(name, capacity, lastToken, shutFor, holders, waiters, waiters.size(), null);
   }
 
   /** What {@link #lastEnd} says of the last end of a lock; null if it was not that of a hold. */

@@ -3,8 +3,10 @@ package io.mortise.etcd;
 import static io.mortise.etcd.JsonText.base64;
 
 import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.etcd.RequestBatcher.RequestKind;
 import io.mortise.spi.document.VersionedDocuments;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +28,7 @@ final class EtcdDocuments implements VersionedDocuments {
   private static final String REMOVED = "removed";
 
   private final EtcdGateway gateway;
+  private final RequestBatcher requests;
   private final String prefix;
   private final LongSupplier micros;
   private final EtcdWatch watch;
@@ -38,6 +41,7 @@ final class EtcdDocuments implements VersionedDocuments {
    */
   EtcdDocuments(EtcdGateway gateway, String prefix, LongSupplier micros) {
     this.gateway = gateway;
+    this.requests = new RequestBatcher(gateway);
     this.prefix = prefix;
     this.micros = micros;
     this.watch = new EtcdWatch(gateway);
@@ -45,22 +49,22 @@ final class EtcdDocuments implements VersionedDocuments {
 
   @Override
   public CompletionStage<VersionedText> read(String key) {
-    return gateway
-        .call("/v3/kv/range", "{\"key\":" + base64(prefix + key) + "}")
-        .thenApply(
-            answer ->
-                answer.objects("kvs").stream()
-                    .findFirst()
-                    .map(
-                        found ->
-                            new VersionedText(
-                                JsonText.plain(found.text("value")), found.text("mod_revision")))
-                    .orElseGet(
-                        () -> new VersionedText(null, answer.object("header").text("revision"))));
+    return requests
+        .send(RequestKind.RANGE, "{\"key\":" + base64(prefix + key) + "}", Set.of())
+        .thenApply(answer -> stands(answer.body(), answer.revision()));
+  }
+
+  private static VersionedText stands(JsonObject range, long revision) {
+    return range.objects("kvs").stream()
+        .findFirst()
+        .map(
+            found ->
+                new VersionedText(JsonText.plain(found.text("value")), found.text("mod_revision")))
+        .orElseGet(() -> new VersionedText(null, Long.toString(revision)));
   }
 
   @Override
-  public CompletionStage<Boolean> compareAndSet(
+  public CompletionStage<Written> compareAndSet(
       String key, VersionedText found, @Nullable String text) {
     String full = base64(prefix + key);
     String removed = base64(prefix + REMOVED);
@@ -74,21 +78,43 @@ final class EtcdDocuments implements VersionedDocuments {
         text == null
             ? "{\"requestDeleteRange\":{\"key\":" + full + "}}," + put(removed, base64(""))
             : put(full, base64(text));
-    return gateway
-        .call("/v3/kv/txn", "{\"compare\":[" + compare + "],\"success\":[" + write + "]}")
-        .thenApply(
-            answer -> {
-              boolean written = answer.flag("succeeded");
-              if (written) {
-                watch.written(prefix + key, answer.object("header").number("revision"));
-              }
-              return written;
-            });
+    String otherwise = "{\"requestRange\":{\"key\":" + full + "}}";
+    return requests
+        .send(
+            RequestKind.TRANSACTION,
+            "{\"compare\":["
+                + compare
+                + "],\"success\":["
+                + write
+                + "],\"failure\":["
+                + otherwise
+                + "]}",
+            text == null ? Set.of(key, REMOVED) : Set.of(key))
+        .thenApply(answer -> written(key, text, answer));
+  }
+
+  private Written written(String key, @Nullable String text, RequestBatcher.Answer answer) {
+    boolean made = answer.body().flag("succeeded");
+    if (made) {
+      watch.written(prefix + key, answer.revision());
+      return new Written(true, new VersionedText(text, Long.toString(answer.revision())));
+    }
+    JsonObject range =
+        answer.body().objects("responses").stream()
+            .findFirst()
+            .map(response -> response.object("response_range"))
+            .orElseThrow(() -> new IllegalStateException("Etcd has left an answer out."));
+    return new Written(false, stands(range, answer.revision()));
   }
 
   private static String isRevision(String key, String result, long revision) {
-    return "{\"key\":%s,\"target\":\"MOD\",\"result\":\"%s\",\"mod_revision\":\"%d\"}"
-        .formatted(key, result, revision);
+    return "{\"key\":"
+        + key
+        + ",\"target\":\"MOD\",\"result\":\""
+        + result
+        + "\",\"mod_revision\":\""
+        + revision
+        + "\"}";
   }
 
   private static String put(String key, String value) {

@@ -10,6 +10,7 @@ final class GatewayException extends Exception {
   private static final long serialVersionUID = 1L;
 
   // The codes of gRPC that etcd uses, and one of HTTP.
+  private static final long INVALID_ARGUMENT = 3;
   private static final long PERMISSION_DENIED = 7;
   private static final long UNAUTHENTICATED = 16;
   private static final int NOT_FOUND = 404;
@@ -59,6 +60,11 @@ final class GatewayException extends Exception {
   /** Whether it wants another token; nothing was executed then. */
   boolean wantsToken() {
     return code == UNAUTHENTICATED || says("invalid auth token") || says("auth store is old");
+  }
+
+  /** Whether it refuses how the request is made; nothing was executed then. */
+  boolean isOfForm() {
+    return code == INVALID_ARGUMENT;
   }
 
   /** Whether another member may do what this one cannot, now. */

@@ -5,7 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.spi.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import java.time.Duration;
@@ -47,11 +49,11 @@ class EtcdDocumentsTest {
   }
 
   private boolean write(String key, VersionedText found, String text) {
-    return BoundedWait.join(documents.compareAndSet(key, found, text));
+    return BoundedWait.join(documents.compareAndSet(key, found, text)).made();
   }
 
   private boolean remove(String key, VersionedText found) {
-    return BoundedWait.join(documents.compareAndSet(key, found, null));
+    return BoundedWait.join(documents.compareAndSet(key, found, null)).made();
   }
 
   @Test
@@ -96,14 +98,14 @@ class EtcdDocumentsTest {
           open(url.replace(":" + port, ":" + way.port()).replace("timeout=10s", "timeout=1m"));
       BoundedWait.join(far.read("lock/a"));
       way.weather(NetworkCondition.REQUESTS_HELD);
-      CompletableFuture<Boolean> late =
+      CompletableFuture<Written> late =
           far.compareAndSet("lock/a", found, "late").toCompletableFuture();
       if (meanwhile) {
         assertThat(write("lock/a", found, "end")).isTrue();
       }
       assertThat(late).isNotDone();
       way.weather(NetworkCondition.FAIR);
-      assertThat(BoundedWait.join(late)).isNotEqualTo(meanwhile);
+      assertThat(BoundedWait.join(late).made()).isNotEqualTo(meanwhile);
       assertThat(read("lock/a").text()).isEqualTo(meanwhile ? "end" : "late");
     }
   }
@@ -132,6 +134,46 @@ class EtcdDocumentsTest {
     assertThat(BoundedWait.join(documents.scan("session/", "", 10))).isEmpty();
   }
 
+  /** While requests are in flight, further ones are gathered into one transaction. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void givenManyWritesAtATime_thenEachComparesForItself(boolean mayBeGathered) {
+    // So few operations in a transaction are refused a batch, whose requests are sent alone then.
+    EtcdServer small = mayBeGathered ? null : EtcdServers.start("--max-txn-ops=10");
+    try {
+      EtcdDocuments many = small == null ? documents : open(small.url());
+      VersionedText absent = BoundedWait.join(many.read("lock/0"));
+      VersionedText other = new VersionedText("other", "1");
+      List<CompletableFuture<Written>> made = new ArrayList<>();
+      List<CompletableFuture<Written>> refused = new ArrayList<>();
+      List<CompletableFuture<Written>> oneOf = new ArrayList<>();
+      for (int i = 0; i < 200; i++) {
+        String text = "text " + i;
+        made.add(many.compareAndSet("lock/" + i, absent, text).toCompletableFuture());
+        refused.add(many.compareAndSet("lock/none" + i, other, text).toCompletableFuture());
+        oneOf.add(many.compareAndSet("lock/one", absent, text).toCompletableFuture());
+      }
+      assertThat(made).allSatisfy(write -> assertThat(BoundedWait.join(write).made()).isTrue());
+      assertThat(refused)
+          .allSatisfy(
+              write -> {
+                Written written = BoundedWait.join(write);
+                assertThat(written.made()).isFalse();
+                assertThat(written.stands()).isNotNull();
+                assertThat(written.stands().text()).isNull();
+              });
+      assertThat(oneOf).filteredOn(write -> BoundedWait.join(write).made()).hasSize(1);
+      for (int i = 0; i < 200; i += 50) {
+        assertThat(BoundedWait.join(many.read("lock/" + i)))
+            .isEqualTo(BoundedWait.join(made.get(i)).stands());
+      }
+    } finally {
+      if (small != null) {
+        small.close();
+      }
+    }
+  }
+
   @Test
   void givenWatchedDocuments_whenAnotherProcessWrites_thenEachIsTold_andOwnWritesAreNot() {
     AtomicInteger a = new AtomicInteger();
@@ -141,11 +183,13 @@ class EtcdDocumentsTest {
     await().atMost(Duration.ofSeconds(20)).until(() -> a.get() > 0 && b.get() > 0);
     EtcdDocuments other = open();
     int before = b.get();
-    assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "x"))).isTrue();
+    assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "x")).made())
+        .isTrue();
     await().atMost(Duration.ofSeconds(20)).until(() -> b.get() > before);
     end.run();
     int told = a.get();
-    assertThat(BoundedWait.join(other.compareAndSet("session/a", read("session/a"), "x"))).isTrue();
+    assertThat(BoundedWait.join(other.compareAndSet("session/a", read("session/a"), "x")).made())
+        .isTrue();
     await().atMost(Duration.ofSeconds(20)).until(() -> a.get() > told);
   }
 }

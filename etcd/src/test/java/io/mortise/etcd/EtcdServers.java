@@ -2,14 +2,21 @@ package io.mortise.etcd;
 
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.EtcdServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** The servers that tests run against. */
+/**
+ * The servers that tests run against: {@code etcd} of the PATH, or with {@code -Dmortise.etcd=…}
+ * another program; and etcd 3.5, which {@code -Dmortise.etcd35=…} names.
+ */
 final class EtcdServers {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
   private static @Nullable EtcdServer shared;
+  private static @Nullable EtcdServer later;
 
   private EtcdServers() {}
 
@@ -28,9 +35,33 @@ final class EtcdServers {
     return started;
   }
 
-  /** Starts one; where there is none, the test is skipped, or on CI fails. */
+  /** The same of etcd 3.5. */
+  static synchronized EtcdServer later() {
+    EtcdServer started = later;
+    if (started == null) {
+      started =
+          EtcdServer.start(
+              TestPrerequisites.required(
+                  named("mortise.etcd35"), "Etcd 3.5, named by -Dmortise.etcd35,"));
+      later = started;
+    }
+    return started;
+  }
+
+  private static Optional<Path> named(String property) {
+    return Optional.ofNullable(System.getProperty(property))
+        .map(Path::of)
+        .filter(Files::isExecutable);
+  }
+
+  /** The program; where there is none, the test is skipped, or on CI fails. */
+  static Path program() {
+    return TestPrerequisites.required(
+        named("mortise.etcd").or(EtcdServer::installed), "The program etcd");
+  }
+
+  /** Starts one. */
   static EtcdServer start(String... arguments) {
-    return EtcdServer.start(
-        TestPrerequisites.required(EtcdServer.installed(), "The program etcd"), arguments);
+    return EtcdServer.start(program(), arguments);
   }
 }

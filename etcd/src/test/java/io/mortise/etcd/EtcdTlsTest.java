@@ -7,7 +7,6 @@ import io.mortise.StoreUnfitException;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.testkit.SessionDriver;
-import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.RedisSecurity;
 import java.nio.file.Path;
@@ -27,7 +26,7 @@ class EtcdTlsTest {
   @Test
   void givenServerWithTls_thenLocksAreKeptOverIt_andEachMismatchIsTold() {
     RedisSecurity certificate = RedisSecurity.make(folder, "", "");
-    Path program = TestPrerequisites.required(EtcdServer.installed(), "The program etcd");
+    Path program = EtcdServers.program();
     try (EtcdServer server =
         EtcdServer.startWithTls(program, certificate.certificate(), certificate.key())) {
       String tls = "etcd://127.0.0.1:" + server.tlsPort();

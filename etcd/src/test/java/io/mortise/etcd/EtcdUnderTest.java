@@ -4,10 +4,12 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.StoreUnderTest;
+import io.mortise.testkit.server.EtcdServer;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,8 +19,17 @@ import org.jspecify.annotations.Nullable;
 final class EtcdUnderTest implements StoreUnderTest {
   private static final int ALL = 10_000;
 
+  private final Supplier<EtcdServer> server;
   private final String namespace = EtcdServers.namespace();
   private @Nullable LockStore store;
+
+  EtcdUnderTest() {
+    this(EtcdServers::shared);
+  }
+
+  EtcdUnderTest(Supplier<EtcdServer> server) {
+    this.server = server;
+  }
 
   @Override
   public LockStore open() {
@@ -40,7 +51,7 @@ final class EtcdUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore another() {
-    return EtcdStore.open(EtcdServers.shared().url() + "?namespace=" + namespace + "&timeout=10s");
+    return EtcdStore.open(server.get().url() + "?namespace=" + namespace + "&timeout=10s");
   }
 
   /** Each pause begins with a sweep, which takes as long as the server likes. */
@@ -60,7 +71,7 @@ final class EtcdUnderTest implements StoreUnderTest {
   @Override
   public Optional<LockStore> restart(LockStore before) {
     before.close();
-    EtcdServers.shared().restart();
+    server.get().restart();
     return Optional.of(open());
   }
 

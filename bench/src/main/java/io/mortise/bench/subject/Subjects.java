@@ -226,7 +226,11 @@ public enum Subjects {
       ACROSS),
   ZOOKEEPER_NODES(StoreKind.ZOOKEEPER, SequentialNodeLock::new, PAIRS, WAITS, ACROSS, KEEPS),
   ZOOKEEPER_BATCHES(StoreKind.ZOOKEEPER, BatchedNodeLock::new, PAIRS),
-  CURATOR(StoreKind.ZOOKEEPER, CuratorLocks::new, PAIRS, WAITS, ACROSS, KEEPS, GROUPS);
+  CURATOR(StoreKind.ZOOKEEPER, CuratorLocks::new, PAIRS, WAITS, ACROSS, KEEPS, GROUPS),
+
+  MORTISE_ETCD(
+      StoreKind.ETCD, ours(StoreKind.ETCD, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS, KEEPS),
+  ETCD_TRANSACTIONS(StoreKind.ETCD, EtcdTransactionLock::new, PAIRS);
 
   /** Which store a subject's locks are in. */
   public enum StoreKind {
@@ -236,7 +240,8 @@ public enum Subjects {
     POSTGRESQL,
     MARIADB,
     MYSQL,
-    ZOOKEEPER
+    ZOOKEEPER,
+    ETCD
   }
 
   /** What a subject is, and which workloads it can take part in. */

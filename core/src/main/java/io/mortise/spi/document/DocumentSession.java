@@ -82,12 +82,7 @@ final class DocumentSession implements StoreSession {
   }
 
   private void send(Request request, Consumer<Reply> sink, CompletableFuture<Boolean> answered) {
-    CompletionStages.start(
-            () ->
-                store.step(
-                    request.name(),
-                    request instanceof Request.Abandon,
-                    (table, now) -> table.apply(request, now)))
+    CompletionStages.start(() -> store.request(request))
         .handle((reply, failure) -> failure == null ? reply : failed(request, failure))
         .thenAccept(
             reply -> {
@@ -124,13 +119,14 @@ final class DocumentSession implements StoreSession {
     return CompletionStages.start(
             () -> {
               watch();
-              return update(previous, next, seen, ttl);
+              OwnRenewals.SentRenewal sent = store.ownRenewals().sent(id(), ttl);
+              return update(previous, next, seen, ttl).thenApply(sent::answered);
             })
         .exceptionally(failure -> new Renewal.Unknown(cause(failure)));
   }
 
   private CompletionStage<Renewal> update(long previous, long next, List<Long> seen, Duration ttl) {
-    return renewals.update(
+    return renewals.updateRemembered(
         id(),
         found -> {
           long now = store.micros();
@@ -187,6 +183,7 @@ final class DocumentSession implements StoreSession {
   @Override
   public CompletionStage<Void> close() {
     closed = true;
+    store.ownRenewals().forget(id());
     return CompletionStages.start(
             () -> {
               endWatch.run();

@@ -8,9 +8,6 @@ import io.mortise.annotation.Beta;
 import io.mortise.internal.table.DocumentCodec;
 import io.mortise.internal.table.LockDocument;
 import io.mortise.internal.table.LockRecord;
-import io.mortise.internal.table.LockStep;
-import io.mortise.internal.table.LockStep.StepResult;
-import io.mortise.internal.table.LockTable;
 import io.mortise.internal.table.SessionDocument;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -18,10 +15,9 @@ import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
 import io.mortise.spi.LockViewPage;
-import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
-import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
@@ -29,8 +25,6 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.document.DocumentUpdater.Update;
-import io.mortise.spi.document.SessionDocuments.KnownSessions;
-import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,7 +47,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Steps.</b> A request reads the lock's document and the sessions that matter to it, computes
  * the next document, and writes it by compare-and-set. If another process has written meanwhile,
- * the step is taken again.
+ * the step is taken again. A lock that this process used last is not read: the write compares the
+ * version.
  *
  * <p><b>Two documents never change together.</b> The writes of a step are ordered so that the first
  * ones do no harm alone. A note to a holder that its lock is wanted, or that it was evicted, is
@@ -93,19 +88,15 @@ public final class DocumentStore implements LockStore {
   /** The same of a store {@link #withoutClock}: nobody keeps a time there. */
   public static final Set<Capability> CAPABILITIES_WITHOUT_CLOCK = withoutTimes();
 
-  private static final String LOCKS = "lock/";
-
   /** So many locks of a page are read at a time, lest a page of 1,000 floods the server. */
   private static final int READ_TOGETHER = 16;
 
   private final StoreProfile profile;
   private final VersionedDocuments documents;
-  private final DocumentUpdater updater;
+  private final LockUpdater locks;
   private final SessionDocuments sessions;
   private final SessionDocuments renewals;
-
-  /** Instead of the server's clock; null if it has one. */
-  private final @Nullable BeatObserver observer;
+  private final OwnRenewals ownRenewals;
 
   /** The last keys of the last sweep; empty to begin anew. */
   private volatile String sweptSessions = "";
@@ -143,9 +134,9 @@ public final class DocumentStore implements LockStore {
     }
     this.profile = profile;
     this.documents = documents;
-    this.observer = observer;
-    this.updater = new DocumentUpdater(documents);
-    this.sessions = new SessionDocuments(updater, observer);
+    this.sessions = new SessionDocuments(new DocumentUpdater(documents), observer);
+    this.locks = new LockUpdater(sessions);
+    this.ownRenewals = new OwnRenewals(observer == null ? documents::micros : observer::micros);
     this.renewals = new SessionDocuments(new DocumentUpdater(renewals), observer);
   }
 
@@ -204,9 +195,9 @@ public final class DocumentStore implements LockStore {
   @Override
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
     List<Reply.Ended> taken = new CopyOnWriteArrayList<>();
-    return step(
+    return locks
+        .step(
             name,
-            false,
             (table, now) -> {
               Reply.Ended reply = table.evict(name, attempt, how, now);
               taken.add(reply);
@@ -228,103 +219,28 @@ public final class DocumentStore implements LockStore {
 
   @Override
   public CompletionStage<Boolean> reopen(LockName name) {
-    return step(name, false, (table, now) -> table.reopen(name, now));
+    return locks.step(name, (table, now) -> table.reopen(name, now));
   }
 
-  /** One call of the lock table. */
-  interface TableStep<T> {
-    T take(LockTable<LockDocument, RuntimeException> table, long now);
+  /** Takes the step of a request. */
+  CompletionStage<Reply> request(Request request) {
+    return locks.request(request, () -> ownRenewals.left(request.attempt().session()));
   }
 
-  /**
-   * Takes a step of a lock, with all that follows from it.
-   *
-   * @param ends whether the step ends an attempt, of which another request may be in flight
-   */
-  <T> CompletionStage<T> step(LockName name, boolean ends, TableStep<T> step) {
-    boolean always = ends && observer != null;
-    return updater
-        .update(LOCKS + name.value(), found -> prepare(name, found, always, step))
-        .thenCompose(this::finish);
-  }
-
-  /**
-   * Computes the next document, and leaves the notes that come before it. After a note was left the
-   * step is taken again: a renewal may have come before it, and the next will tell it.
-   */
-  private <T> CompletionStage<Update<StepResult<T>>> prepare(
-      LockName name, VersionedText found, boolean always, TableStep<T> step) {
-    LockDocument document = DocumentCodec.decode(name, found.text());
-    long now = documents.micros();
-    return sessions
-        .withSessions(
-            sessions::readJudged,
-            liveness -> {
-              observeEvictions(document, liveness, now);
-              return LockStep.apply(
-                  document, revision(found), liveness, table -> step.take(table, now));
-            })
-        .thenCompose(
-            result ->
-                sessions
-                    .tell(notes(result, true), now)
-                    .thenCompose(
-                        told ->
-                            told
-                                ? prepare(name, found, always, step)
-                                : CompletableFuture.completedFuture(update(name, result, always))));
-  }
-
-  /** What fencing tokens follow where no clock does. */
-  private long revision(VersionedText found) {
-    return observer == null ? LockStep.BY_CLOCK : Long.parseLong(found.version());
-  }
-
-  private void observeEvictions(@Nullable LockDocument lock, KnownSessions sessions, long now) {
-    if (lock != null && observer != null) {
-      lock.observeEvictions(hold -> observer.shutFor(hold, sessions.ttl(hold.session())), now);
-    }
-  }
-
-  private static <T> Update<StepResult<T>> update(
-      LockName name, StepResult<T> result, boolean always) {
-    LockDocument next = result.document();
-    if (always && !result.changed()) {
-      // An acquire that was sent before and arrives later finds another version.
-      LockDocument same = next == null ? new LockDocument(name, Mode.SHARERS) : next;
-      return new Update<>(true, DocumentCodec.encode(same), result);
-    }
-    return new Update<>(result.changed(), next == null ? null : DocumentCodec.encode(next), result);
-  }
-
-  /** Removes and leaves the notes that come after the document. Polls replace those that fail. */
-  private <T> CompletionStage<T> finish(StepResult<T> result) {
-    return sessions
-        .forget(result.obsolete())
-        .thenCompose(done -> sessions.tell(notes(result, false), documents.micros()))
-        .handle((done, failure) -> result.reply());
-  }
-
-  private static List<SessionNotification> notes(StepResult<?> result, boolean before) {
-    return result.notifications().stream().filter(note -> comesBefore(note) == before).toList();
-  }
-
-  private static boolean comesBefore(SessionNotification note) {
-    return note instanceof SessionNotification.Contended
-        || (note instanceof SessionNotification.HoldEnded ended
-            && ended.how() == EndReason.EVICTED);
+  OwnRenewals ownRenewals() {
+    return ownRenewals;
   }
 
   @Override
   public CompletionStage<LockViewPage> inspect(LockQuery query) {
     LockName only = query.name();
     if (only != null) {
-      return views(List.of(LOCKS + only.value()), query)
+      return views(List.of(LockUpdater.PREFIX + only.value()), query)
           .thenApply(page -> new LockViewPage(page, null));
     }
     String cursor = query.cursor();
     return documents
-        .scan(LOCKS + query.prefix(), cursor == null ? "" : cursor, query.limit())
+        .scan(LockUpdater.PREFIX + query.prefix(), cursor == null ? "" : cursor, query.limit())
         .thenCompose(
             keys -> {
               String last = last(keys, query.limit());
@@ -374,7 +290,7 @@ public final class DocumentStore implements LockStore {
                   : sessions.withSessions(
                       sessions::read,
                       liveness -> {
-                        observeEvictions(lock, liveness, now);
+                        locks.observeEvictions(lock, liveness, now);
                         return Optional.of(lock.view(liveness, now));
                       });
             });
@@ -421,7 +337,7 @@ public final class DocumentStore implements LockStore {
   }
 
   private static LockName name(String key) {
-    return LockName.of(key.substring(LOCKS.length()));
+    return LockName.of(key.substring(LockUpdater.PREFIX.length()));
   }
 
   /** Begins each time where the last sweep of this process ended. */
@@ -443,7 +359,7 @@ public final class DocumentStore implements LockStore {
 
   private CompletionStage<Integer> sweepLocks(int budget) {
     return documents
-        .scan(LOCKS, sweptLocks, budget)
+        .scan(LockUpdater.PREFIX, sweptLocks, budget)
         .thenCompose(
             keys -> {
               sweptLocks = last(keys, budget);
@@ -462,7 +378,7 @@ public final class DocumentStore implements LockStore {
 
   private CompletionStage<Integer> sweepLock(String key) {
     LockName name = name(key);
-    return step(name, false, (table, now) -> table.sweep(name, now));
+    return locks.step(name, (table, now) -> table.sweep(name, now));
   }
 
   /** Ends a session whose time has passed. Its document stays until no renewal is in flight. */

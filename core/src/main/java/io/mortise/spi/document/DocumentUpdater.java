@@ -2,21 +2,64 @@ package io.mortise.spi.document;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Changes a document by compare-and-set: reads it, takes a step, writes it; again if another
- * process has written meanwhile. Thread-safe.
+ * process has written meanwhile.
+ *
+ * <p><b>Without a read.</b> A document that this process wrote last is likely to stand as it was
+ * written. Its step is taken from memory, and only the write is sent. The write compares the
+ * version, so a step from an outdated text changes nothing, and is taken again. A step that would
+ * write nothing is never taken from memory: nobody would have compared.
+ *
+ * <p><b>Conflicts.</b> Each means that another process got on, so all get on. After the second one
+ * of a step the process waits for a random time before it reads again, so that many contenders do
+ * not fail each other's writes for long.
+ *
+ * <p>Thread-safe. Remembers the 10,000 documents that were used last.
  */
-record DocumentUpdater(VersionedDocuments documents) {
+final class DocumentUpdater {
   /**
    * Each failed try means that another process got on. So many in a row are not met, unless the
    * server compares wrongly: better an error than a loop.
    */
   private static final int TRIES = 100;
+
+  /** Conflicts of a step that are retried at once: most are with one other process. */
+  private static final int RETRIED_AT_ONCE = 2;
+
+  private static final int LONGEST_PAUSE_MILLIS = 32;
+
+  private static final int MOST_REMEMBERED = 10_000;
+
+  /** A longer text has a queue, which other processes write. */
+  private static final int LONGEST_REMEMBERED = 4_096;
+
+  private final VersionedDocuments documents;
+  private final ReentrantLock guard = new ReentrantLock();
+
+  /** As this process left or read them. Guarded by the lock. */
+  private final Map<String, VersionedText> remembered =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, VersionedText> eldest) {
+          return size() > MOST_REMEMBERED;
+        }
+      };
+
+  DocumentUpdater(VersionedDocuments documents) {
+    this.documents = documents;
+  }
 
   /**
    * What a step makes of a document.
@@ -26,41 +69,129 @@ record DocumentUpdater(VersionedDocuments documents) {
    */
   record Update<T>(boolean changed, @Nullable String text, T result) {}
 
+  VersionedDocuments documents() {
+    return documents;
+  }
+
+  /**
+   * A change of one document.
+   *
+   * @param remembers whether this process is likely to be the next that writes the document
+   */
+  private record Change<T>(
+      String key, boolean remembers, Function<VersionedText, CompletionStage<Update<T>>> step) {}
+
+  /** Reads a document that is likely to be changed next. */
+  CompletionStage<VersionedText> readToChange(String key) {
+    return documents
+        .read(key)
+        .thenApply(
+            found -> {
+              remember(key, found);
+              return found;
+            });
+  }
+
   /** Takes a step with the document as it is; perhaps several times. */
   <T> CompletionStage<T> update(
       String key, Function<VersionedText, CompletionStage<Update<T>>> step) {
-    return update(key, step, TRIES);
+    return read(new Change<>(key, false, step), 0);
   }
 
-  private <T> CompletionStage<T> update(
-      String key, Function<VersionedText, CompletionStage<Update<T>>> step, int tries) {
-    return documents
-        .read(key)
+  /**
+   * The same, at first with the document as this process left it, or has just read it.
+   *
+   * @param first the same step, where it needs nothing but the document; else null
+   */
+  <T> CompletionStage<T> updateRemembered(
+      String key,
+      Function<VersionedText, @Nullable Update<T>> first,
+      Function<VersionedText, CompletionStage<Update<T>>> step) {
+    Change<T> change = new Change<>(key, true, step);
+    VersionedText found = remembered(key);
+    Update<T> update = found == null ? null : first.apply(found);
+    return found == null || update == null || !update.changed()
+        ? read(change, 0)
+        : write(change, found, update, 0);
+  }
+
+  private <T> CompletionStage<T> read(Change<T> change, int conflicts) {
+    return documents.read(change.key()).thenCompose(found -> take(change, found, conflicts));
+  }
+
+  private <T> CompletionStage<T> take(Change<T> change, VersionedText found, int conflicts) {
+    return change
+        .step()
+        .apply(found)
         .thenCompose(
-            found ->
-                step.apply(found).thenCompose(update -> write(key, found, update, step, tries)));
+            update ->
+                update.changed()
+                    ? write(change, found, update, conflicts)
+                    : CompletableFuture.completedFuture(update.result()));
   }
 
   private <T> CompletionStage<T> write(
-      String key,
-      VersionedText found,
-      Update<T> update,
-      Function<VersionedText, CompletionStage<Update<T>>> step,
-      int tries) {
-    if (!update.changed()) {
-      return CompletableFuture.completedFuture(update.result());
-    }
+      Change<T> change, VersionedText found, Update<T> update, int conflicts) {
     return documents
-        .compareAndSet(key, found, update.text())
+        .compareAndSet(change.key(), found, update.text())
         .thenCompose(
-            written ->
-                written
-                    ? CompletableFuture.completedFuture(update.result())
-                    : tries > 1
-                        ? update(key, step, tries - 1)
-                        : CompletableFuture.failedFuture(
-                            new StoreUnavailableException(
-                                "Document '%s' had changed %d times in a row between its read and its write. Nothing was written. Look for another program that writes it."
-                                    .formatted(key, TRIES))));
+            written -> {
+              remember(
+                  change.key(), written.made() && change.remembers() ? written.stands() : null);
+              return written.made()
+                  ? CompletableFuture.completedFuture(update.result())
+                  : again(change, written.stands(), conflicts + 1);
+            });
+  }
+
+  /**
+   * Takes the step again.
+   *
+   * @param stands what stands there now; null if it was not told
+   */
+  private <T> CompletionStage<T> again(
+      Change<T> change, @Nullable VersionedText stands, int conflicts) {
+    if (conflicts == TRIES) {
+      return CompletableFuture.failedFuture(
+          new StoreUnavailableException(
+              "Document '%s' had changed %d times in a row between its read and its write. Nothing was written. Look for another program that writes it."
+                  .formatted(change.key(), TRIES)));
+    } else if (conflicts > RETRIED_AT_ONCE) {
+      return CompletableFuture.supplyAsync(() -> conflicts, afterPause(conflicts))
+          .thenCompose(unused -> read(change, conflicts));
+    }
+    return stands == null ? read(change, conflicts) : take(change, stands, conflicts);
+  }
+
+  private static Executor afterPause(int conflicts) {
+    int bound = Math.min(LONGEST_PAUSE_MILLIS, 1 << Math.min(conflicts - RETRIED_AT_ONCE, 10));
+    long micros = ThreadLocalRandom.current().nextLong(TimeUnit.MILLISECONDS.toMicros(bound));
+    return CompletableFuture.delayedExecutor(micros, TimeUnit.MICROSECONDS, Runnable::run);
+  }
+
+  private @Nullable VersionedText remembered(String key) {
+    guard.lock();
+    try {
+      return remembered.get(key);
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void remember(String key, @Nullable VersionedText stands) {
+    guard.lock();
+    try {
+      if (stands == null || isLong(stands.text())) {
+        remembered.remove(key);
+      } else {
+        remembered.put(key, stands);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private static boolean isLong(@Nullable String text) {
+    return text != null && text.length() > LONGEST_REMEMBERED;
   }
 }

@@ -60,7 +60,9 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
    * that a renewal which began before cannot revive it.
    */
   CompletionStage<Optional<SessionDocument>> readJudged(SessionId id) {
-    return read(id)
+    return updater
+        .readToChange(key(id))
+        .thenApply(found -> Optional.ofNullable(decode(id, found)))
         .thenCompose(
             found ->
                 found.filter(this::isOverdue).isPresent()
@@ -110,13 +112,21 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
         key(id), found -> CompletableFuture.completedFuture(step.take(decode(id, found))));
   }
 
+  /** The same, of a session that is likely to be as this process has left or read it last. */
+  <T> CompletionStage<T> updateRemembered(SessionId id, SessionStep<T> step) {
+    return updater.updateRemembered(
+        key(id),
+        found -> step.take(decode(id, found)),
+        found -> CompletableFuture.completedFuture(step.take(decode(id, found))));
+  }
+
   /**
    * Changes a session's document, if there is one.
    *
    * @param change says whether it has changed the document that it was given
    */
   CompletionStage<Boolean> change(SessionId id, Predicate<SessionDocument> change) {
-    return update(
+    return updateRemembered(
         id,
         session -> {
           boolean changed = session != null && change.test(session);
@@ -163,11 +173,12 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
    * taken once more, until it meets none that was not read.
    */
   <T> CompletionStage<T> withSessions(SessionReader reader, Function<KnownSessions, T> step) {
-    return withSessions(reader, step, new KnownSessions());
+    return withSessions(reader, new KnownSessions(), step);
   }
 
-  private <T> CompletionStage<T> withSessions(
-      SessionReader reader, Function<KnownSessions, T> step, KnownSessions sessions) {
+  /** The same, where some sessions are known. */
+  <T> CompletionStage<T> withSessions(
+      SessionReader reader, KnownSessions sessions, Function<KnownSessions, T> step) {
     T result = step.apply(sessions);
     if (sessions.missing.isEmpty()) {
       return CompletableFuture.completedFuture(result);
@@ -177,13 +188,36 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
       CompletionStage<Optional<SessionDocument>> reading = reader.read(id);
       read = read.thenCombine(reading, (before, session) -> sessions.add(id, session));
     }
-    return read.thenCompose(done -> withSessions(reader, step, sessions));
+    return read.thenCompose(done -> withSessions(reader, sessions, step));
   }
 
   /** The sessions that were read, and those that would have to be. Used by one step at a time. */
   static final class KnownSessions implements LockStep.Liveness {
     private final Map<SessionId, Optional<SessionDocument>> known = new HashMap<>();
     private final Set<SessionId> missing = new HashSet<>();
+    private final @Nullable SessionId renewed;
+    private final long renewedLeft;
+
+    /** None of them. */
+    KnownSessions() {
+      renewed = null;
+      renewedLeft = 0;
+    }
+
+    /**
+     * One that this process has renewed: nobody may end it yet, so it need not be read.
+     *
+     * @param left for how many microseconds it lives at least; 0 if it is not known
+     */
+    KnownSessions(SessionId renewed, long left) {
+      this.renewed = left > 0 ? renewed : null;
+      this.renewedLeft = left;
+    }
+
+    /** Whether the step that was taken had to know more. */
+    boolean isIncomplete() {
+      return !missing.isEmpty();
+    }
 
     boolean add(SessionId id, Optional<SessionDocument> session) {
       known.put(id, session);
@@ -210,6 +244,9 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
 
     @Override
     public long left(SessionId id, long now) {
+      if (id.equals(renewed)) {
+        return renewedLeft;
+      }
       return isKnown(id) ? find(id).map(session -> session.left(now)).orElse(0L) : 1;
     }
 

@@ -36,6 +36,15 @@ public interface VersionedDocuments {
   }
 
   /**
+   * What became of a write.
+   *
+   * @param made false if another process has written meanwhile; nothing was changed then
+   * @param stands the document right after that, if the server tells it in the same answer; null if
+   *     not: it is read then where it is needed
+   */
+  record Written(boolean made, @Nullable VersionedText stands) {}
+
+  /**
    * Reads a document. A read that begins after a write has completed must see it; replicas that may
    * be behind are not asked.
    */
@@ -45,9 +54,9 @@ public interface VersionedDocuments {
    * Writes the document, or removes it, if its version is still that which was found.
    *
    * @param text the whole document from now on; null to remove it
-   * @return false if another process has written meanwhile; nothing was changed then
+   * @return whether it was written, and what stands there now
    */
-  CompletionStage<Boolean> compareAndSet(String key, VersionedText found, @Nullable String text);
+  CompletionStage<Written> compareAndSet(String key, VersionedText found, @Nullable String text);
 
   /**
    * Keys that begin with a prefix, in an order that never changes. Documents that are made or

@@ -64,7 +64,7 @@ final class ContendedDocuments implements VersionedDocuments {
   }
 
   @Override
-  public CompletionStage<Boolean> compareAndSet(
+  public CompletionStage<Written> compareAndSet(
       String key, VersionedText found, @Nullable String text) {
     if (found.text() != null && changesBefore.test(key)) {
       documents.compareAndSet(key, found, found.text());
@@ -73,9 +73,9 @@ final class ContendedDocuments implements VersionedDocuments {
     if (loss == Loss.LATE) {
       late.add(() -> documents.compareAndSet(key, found, text));
     }
-    CompletionStage<Boolean> writing =
+    CompletionStage<Written> writing =
         loss == Loss.REQUEST || loss == Loss.LATE
-            ? CompletableFuture.completedFuture(true)
+            ? CompletableFuture.completedFuture(new Written(true, null))
             : documents.compareAndSet(key, found, text);
     return writing.thenComposeAsync(
         written ->

@@ -37,32 +37,36 @@ final class TimelessDocuments implements VersionedDocuments {
   public CompletionStage<VersionedText> read(String key) {
     guard.lock();
     try {
-      VersionedText found = documents.get(key);
-      return completedFuture(
-          found == null ? new VersionedText(null, Long.toString(version)) : found);
+      return completedFuture(stands(key));
     } finally {
       guard.unlock();
     }
   }
 
+  private VersionedText stands(String key) {
+    VersionedText found = documents.get(key);
+    return found == null ? new VersionedText(null, Long.toString(version)) : found;
+  }
+
   @Override
-  public CompletionStage<Boolean> compareAndSet(
+  public CompletionStage<Written> compareAndSet(
       String key, VersionedText found, @Nullable String text) {
-    boolean written;
+    Written written;
     guard.lock();
     try {
-      VersionedText stands = documents.get(key);
-      written =
+      VersionedText before = documents.get(key);
+      boolean made =
           found.text() == null
-              ? stands == null && Long.parseLong(found.version()) >= removed
-              : found.equals(stands);
-      if (written) {
+              ? before == null && Long.parseLong(found.version()) >= removed
+              : found.equals(before);
+      if (made) {
         write(key, text);
       }
+      written = new Written(made, stands(key));
     } finally {
       guard.unlock();
     }
-    Runnable changed = written ? watches.get(key) : null;
+    Runnable changed = written.made() ? watches.get(key) : null;
     if (changed != null) {
       changed.run();
     }

@@ -39,22 +39,22 @@ final class ToyDocuments implements VersionedDocuments {
   }
 
   @Override
-  public CompletionStage<Boolean> compareAndSet(
+  public CompletionStage<Written> compareAndSet(
       String key, VersionedText found, @Nullable String text) {
-    boolean written = write(key, found, text);
-    Runnable changed = written ? watches.get(key) : null;
+    VersionedText next = new VersionedText(text, Long.toString(versions.incrementAndGet()));
+    boolean made = write(key, found, next);
+    Runnable changed = made ? watches.get(key) : null;
     if (changed != null) {
       changed.run();
     }
-    return completedFuture(written);
+    return completedFuture(new Written(made, made && text != null ? next : null));
   }
 
-  private boolean write(String key, VersionedText found, @Nullable String text) {
-    VersionedText next = new VersionedText(text, Long.toString(versions.incrementAndGet()));
+  private boolean write(String key, VersionedText found, VersionedText next) {
     if (found.text() == null) {
       return documents.putIfAbsent(key, next) == null;
     }
-    return text == null ? documents.remove(key, found) : documents.replace(key, found, next);
+    return next.text() == null ? documents.remove(key, found) : documents.replace(key, found, next);
   }
 
   @Override

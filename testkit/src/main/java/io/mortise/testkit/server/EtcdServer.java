@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * An etcd server in a process of its own, alone, on free ports of the loopback: the program {@code
- * etcd} of the PATH. Its folder and its process are gone after {@link #close()}, and at the latest
- * when the JVM ends. For one thread.
+ * An etcd server in a process of its own, on free ports of the loopback: the program {@code etcd}
+ * of the PATH. It is alone, or a member of an {@link EtcdCluster}. Its folder and its process are
+ * gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
  */
 public final class EtcdServer extends LocalServer {
   private final int tlsPort;
@@ -36,7 +36,20 @@ public final class EtcdServer extends LocalServer {
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
   public static EtcdServer start(Path program, String... arguments) {
-    return start(program, ServerProcess.freePort(), 0, List.of(arguments));
+    return start(program, alone(), 0, List.of(arguments));
+  }
+
+  /** The URL by which other members reach one, and how the cluster is told of all of them. */
+  record ClusterMember(String name, String peerUrl, String cluster) {}
+
+  /** Starts a member of a cluster, and waits until the cluster serves. */
+  static EtcdServer start(Path program, ClusterMember member, List<String> arguments) {
+    return start(program, member, 0, arguments);
+  }
+
+  private static ClusterMember alone() {
+    String peers = "http://127.0.0.1:" + ServerProcess.freePort();
+    return new ClusterMember("default", peers, "default=" + peers);
   }
 
   /**
@@ -49,15 +62,16 @@ public final class EtcdServer extends LocalServer {
     int tlsPort = ServerProcess.freePort();
     return start(
         program,
-        ServerProcess.freePort(),
+        alone(),
         tlsPort,
         List.of("--cert-file", certificate.toString(), "--key-file", key.toString()));
   }
 
-  private static EtcdServer start(Path program, int port, int tlsPort, List<String> arguments) {
+  private static EtcdServer start(
+      Path program, ClusterMember member, int tlsPort, List<String> arguments) {
+    int port = ServerProcess.freePort();
     String clients = "http://127.0.0.1:" + port;
     String listening = tlsPort == 0 ? clients : clients + ",https://127.0.0.1:" + tlsPort;
-    String peers = "http://127.0.0.1:" + ServerProcess.freePort();
     try {
       Path folder = Files.createTempDirectory("mortise-etcd");
       List<String> command = new ArrayList<>();
@@ -65,9 +79,10 @@ public final class EtcdServer extends LocalServer {
       command.addAll(List.of("--data-dir", folder.resolve("data").toString()));
       command.addAll(List.of("--listen-client-urls", listening));
       command.addAll(List.of("--advertise-client-urls", clients));
-      command.addAll(List.of("--listen-peer-urls", peers));
-      command.addAll(List.of("--initial-advertise-peer-urls", peers));
-      command.addAll(List.of("--initial-cluster", "default=" + peers));
+      command.addAll(List.of("--name", member.name()));
+      command.addAll(List.of("--listen-peer-urls", member.peerUrl()));
+      command.addAll(List.of("--initial-advertise-peer-urls", member.peerUrl()));
+      command.addAll(List.of("--initial-cluster", member.cluster()));
       command.addAll(arguments);
       return new EtcdServer(
           ServerProcess.start("etcd", folder, command, () -> isHealthy(port)), port, tlsPort);

@@ -21,7 +21,9 @@ public final class HazardCatalog {
           Map.entry("zk-session-gc", new ZooKeeperSessionPause()),
           Map.entry("db-crash-holder", new DatabaseCrash()),
           Map.entry("thundering-herd", new ThunderingHerd()),
-          Map.entry("late-command", new DelayedCommand()));
+          Map.entry("late-command", new DelayedCommand()),
+          Map.entry("etcd-lease-revoked", EtcdLeaderPause::leaseIsRevoked),
+          Map.entry("etcd-late-write", EtcdLeaderPause::writeIsLate));
 
   /** Those whose second half can run on a store of the user's. */
   private static final Set<String> ANYWHERE = Set.of("gc-pause", "expired-release");

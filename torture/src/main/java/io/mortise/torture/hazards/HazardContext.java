@@ -1,6 +1,8 @@
 package io.mortise.torture.hazards;
 
 import io.mortise.LockClient;
+import io.mortise.testkit.server.EtcdCluster;
+import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.RedisReplicaPair;
 import io.mortise.testkit.server.RedisServer;
 import java.io.IOException;
@@ -109,6 +111,14 @@ public final class HazardContext implements AutoCloseable {
   /** A Redis server and its replica, behind one address. */
   RedisReplicaPair redisPair() {
     return open(RedisReplicaPair.start(redisProgram()));
+  }
+
+  /** Three members of etcd. */
+  EtcdCluster etcdCluster() {
+    return open(
+        EtcdCluster.start(
+            EtcdServer.installed()
+                .orElseThrow(() -> new MissingProgramException("etcd 3.4 or later"))));
   }
 
   private static Path redisProgram() {

@@ -157,6 +157,26 @@ public record HazardStory(
                   + " and nobody holds it.",
               "A request that comes too late grants nothing. The next process gets the lock at once.",
               ANY,
+              List.of("slow-network")),
+          new HazardStory(
+              "etcd-lease-revoked",
+              "A leader of etcd that stood still goes on, and ends leases that were kept alive",
+              "etcd issues 12528 and 15247; K. Kingsbury, Jepsen: etcd 3.4.3, 2020",
+              "etcd",
+              "The former leader finds all leases over and has them revoked, though another leader has kept them alive. The"
+                  + " key is gone, and another process takes the lock.",
+              "No lock hangs on a lease of etcd. A session ends when its heartbeat was seen unchanged for a TTL.",
+              Set.of("etcd"),
+              List.of("partition-servers")),
+          new HazardStory(
+              "etcd-late-write",
+              "A write that was given up is executed when a leader of etcd goes on",
+              "P. Bailis and K. Kingsbury, The Network is Reliable, 2014",
+              "etcd",
+              "The leader stands still and the client gives up. When the leader goes on, the late write takes the lock, and"
+                  + " nobody holds it.",
+              "Whoever gives up writes the lock's record. The late write compares its version, and does nothing.",
+              Set.of("etcd"),
               List.of("slow-network")));
 
   /** Every story, in the order in which they are best read. */

@@ -1,0 +1,163 @@
+package io.mortise.spi.document;
+
+import io.mortise.LockName;
+import io.mortise.internal.table.DocumentCodec;
+import io.mortise.internal.table.LockDocument;
+import io.mortise.internal.table.LockStep;
+import io.mortise.internal.table.LockStep.StepResult;
+import io.mortise.internal.table.LockTable;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.document.DocumentUpdater.Update;
+import io.mortise.spi.document.SessionDocuments.KnownSessions;
+import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Takes steps of locks on their documents, with all that follows from them. Thread-safe. */
+record LockUpdater(SessionDocuments sessions) {
+  static final String PREFIX = "lock/";
+
+  /** One call of the lock table. */
+  interface TableStep<T> {
+    T take(LockTable<LockDocument, RuntimeException> table, long now);
+  }
+
+  /** Takes a step that an operator, or nobody in particular, wants. */
+  <T> CompletionStage<T> step(LockName name, TableStep<T> step) {
+    return updater()
+        .update(key(name), found -> prepare(name, found, false, KnownSessions::new, step))
+        .thenCompose(this::finish);
+  }
+
+  /**
+   * Takes the step of a request. One that this process is likely to have used last is taken from
+   * memory, if it depends on no session but the requester's, and leaves no note.
+   *
+   * @param left for how many microseconds nobody may end the requester's session; 0 if unknown. If
+   *     it ends between that and the write, a contender finds a dead holder, as after a crash
+   */
+  CompletionStage<Reply> request(Request request, LongSupplier left) {
+    LockName name = request.name();
+    // Another request of an attempt that ends may be in flight.
+    boolean always = request instanceof Request.Abandon && sessions.observer() != null;
+    TableStep<Reply> step = (table, now) -> table.apply(request, now);
+    Supplier<KnownSessions> known =
+        () -> new KnownSessions(request.attempt().session(), left.getAsLong());
+    return updater()
+        .updateRemembered(
+            key(name),
+            found -> first(name, found, always, known.get(), step),
+            found -> prepare(name, found, always, known, step))
+        .thenCompose(this::finish);
+  }
+
+  private DocumentUpdater updater() {
+    return sessions.updater();
+  }
+
+  private static String key(LockName name) {
+    return PREFIX + name.value();
+  }
+
+  private long now() {
+    return updater().documents().micros();
+  }
+
+  /** What the step makes of a remembered document; null if that cannot be said without a read. */
+  private <T> @Nullable Update<StepResult<T>> first(
+      LockName name, VersionedText found, boolean always, KnownSessions known, TableStep<T> step) {
+    StepResult<T> result =
+        apply(DocumentCodec.decode(name, found.text()), found, known, step, now());
+    return known.isIncomplete() || !notes(result, true).isEmpty()
+        ? null
+        : update(name, result, always);
+  }
+
+  /**
+   * Computes the next document, and leaves the notes that come before it. After a note was left the
+   * step is taken again: a renewal may have come before it, and the next will tell it.
+   */
+  private <T> CompletionStage<Update<StepResult<T>>> prepare(
+      LockName name,
+      VersionedText found,
+      boolean always,
+      Supplier<KnownSessions> known,
+      TableStep<T> step) {
+    LockDocument document = DocumentCodec.decode(name, found.text());
+    long now = now();
+    return sessions
+        .withSessions(
+            sessions::readJudged,
+            known.get(),
+            liveness -> apply(document, found, liveness, step, now))
+        .thenCompose(
+            result ->
+                sessions
+                    .tell(notes(result, true), now)
+                    .thenCompose(
+                        told ->
+                            told
+                                ? prepare(name, found, always, known, step)
+                                : CompletableFuture.completedFuture(update(name, result, always))));
+  }
+
+  private <T> StepResult<T> apply(
+      @Nullable LockDocument document,
+      VersionedText found,
+      KnownSessions known,
+      TableStep<T> step,
+      long now) {
+    observeEvictions(document, known, now);
+    return LockStep.apply(document, revision(found), known, table -> step.take(table, now));
+  }
+
+  /** What fencing tokens follow where no clock does. */
+  private long revision(VersionedText found) {
+    return sessions.observer() == null ? LockStep.BY_CLOCK : Long.parseLong(found.version());
+  }
+
+  /** Takes in which holds an operator has closed. */
+  void observeEvictions(@Nullable LockDocument lock, KnownSessions known, long now) {
+    BeatObserver observer = sessions.observer();
+    if (lock != null && observer != null) {
+      lock.observeEvictions(hold -> observer.closedFor(hold, known.ttl(hold.session())), now);
+    }
+  }
+
+  private static <T> Update<StepResult<T>> update(
+      LockName name, StepResult<T> result, boolean always) {
+    LockDocument next = result.document();
+    if (always && !result.changed()) {
+      // An acquire that was sent before and arrives later finds another version.
+      LockDocument same = next == null ? new LockDocument(name, Mode.SHARERS) : next;
+      return new Update<>(true, DocumentCodec.encode(same), result);
+    }
+    return new Update<>(result.changed(), next == null ? null : DocumentCodec.encode(next), result);
+  }
+
+  /** Removes and leaves the notes that come after the document. Polls replace those that fail. */
+  private <T> CompletionStage<T> finish(StepResult<T> result) {
+    return sessions
+        .forget(result.obsolete())
+        .thenCompose(done -> sessions.tell(notes(result, false), now()))
+        .handle((done, failure) -> result.reply());
+  }
+
+  private static List<SessionNotification> notes(StepResult<?> result, boolean before) {
+    return result.notifications().stream().filter(note -> comesBefore(note) == before).toList();
+  }
+
+  private static boolean comesBefore(SessionNotification note) {
+    return note instanceof SessionNotification.Contended
+        || (note instanceof SessionNotification.HoldEnded ended
+            && ended.how() == EndReason.EVICTED);
+  }
+}

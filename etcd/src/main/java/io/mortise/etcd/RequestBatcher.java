@@ -1,0 +1,207 @@
+package io.mortise.etcd;
+
+import io.mortise.etcd.JsonReader.JsonObject;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends reads and transactions. While two requests are in flight, further ones are gathered: they
+ * leave as one transaction, whose operations they are. Each nested transaction has its own
+ * conditions, and fails alone. Etcd writes one entry of its log for all.
+ *
+ * <p>Etcd refuses a transaction that writes a key twice, so the second writer of a key leaves with
+ * a later one. If etcd refuses a batch for its form, nothing of it was executed: each request is
+ * sent alone.
+ *
+ * <p>Thread-safe. Nothing is called under the lock.
+ */
+final class RequestBatcher {
+  private static final int MOST_IN_FLIGHT = 2;
+
+  /** Etcd allows 128 operations, less those of a nested transaction. */
+  private static final int MOST_TOGETHER = 64;
+
+  /** Etcd takes requests of up to 1.5 MB, unless it is set otherwise. */
+  private static final int MOST_CHARACTERS = 500_000;
+
+  private final EtcdGateway gateway;
+  private final ReentrantLock guard = new ReentrantLock();
+
+  // Guarded by the lock.
+  private final Deque<BatchedRequest> waiting = new ArrayDeque<>();
+  private int inFlight;
+
+  /** A kind of request, and how it is written alone and within a transaction. */
+  enum RequestKind {
+    RANGE("/v3/kv/range", "requestRange", "response_range"),
+    TRANSACTION("/v3/kv/txn", "requestTxn", "response_txn");
+
+    private final String path;
+    private final String operation;
+    private final String response;
+
+    RequestKind(String path, String operation, String response) {
+      this.path = path;
+      this.operation = operation;
+      this.response = response;
+    }
+  }
+
+  /**
+   * What etcd has answered.
+   *
+   * @param revision that of the store right after the request; that of each key that it wrote
+   */
+  record Answer(JsonObject body, long revision) {}
+
+  private record BatchedRequest(
+      RequestKind kind, String body, Set<String> writes, CompletableFuture<Answer> answer) {
+    String operation() {
+      return "{\"" + kind.operation + "\":" + body + "}";
+    }
+  }
+
+  RequestBatcher(EtcdGateway gateway) {
+    this.gateway = gateway;
+  }
+
+  /**
+   * Sends a request, perhaps together with others.
+   *
+   * @param body JSON
+   * @param writes the keys that it may write
+   * @return completes exceptionally as {@link EtcdGateway#call} says
+   */
+  CompletionStage<Answer> send(RequestKind kind, String body, Set<String> writes) {
+    BatchedRequest request = new BatchedRequest(kind, body, writes, new CompletableFuture<>());
+    guard.lock();
+    try {
+      waiting.add(request);
+    } finally {
+      guard.unlock();
+    }
+    sendNext(0);
+    return request.answer();
+  }
+
+  /**
+   * Sends what may leave now.
+   *
+   * @param ended how many of those in flight have ended
+   */
+  private void sendNext(int ended) {
+    List<BatchedRequest> batch;
+    guard.lock();
+    try {
+      inFlight -= ended;
+      if (inFlight == MOST_IN_FLIGHT || waiting.isEmpty()) {
+        return;
+      }
+      inFlight++;
+      batch = nextBatch();
+    } finally {
+      guard.unlock();
+    }
+    send(batch)
+        .whenComplete(
+            (answers, failure) -> {
+              if (answers == null && batch.size() > 1 && isRefusedForItsForm(failure)) {
+                batch.forEach(this::sendAlone);
+              } else {
+                settle(batch, answers, failure);
+              }
+              sendNext(1);
+            });
+  }
+
+  /** Under the lock: the oldest requests that fit into one transaction. */
+  private List<BatchedRequest> nextBatch() {
+    List<BatchedRequest> batch = new ArrayList<>();
+    Set<String> written = new HashSet<>();
+    int characters = 0;
+    Iterator<BatchedRequest> oldest = waiting.iterator();
+    while (oldest.hasNext() && batch.size() < MOST_TOGETHER) {
+      BatchedRequest request = oldest.next();
+      characters += request.body().length();
+      if (!batch.isEmpty() && characters > MOST_CHARACTERS) {
+        break;
+      }
+      // One that is left behind holds back all that write the same key.
+      boolean alone = true;
+      for (String key : request.writes()) {
+        alone &= written.add(key);
+      }
+      if (alone) {
+        batch.add(request);
+        oldest.remove();
+      }
+    }
+    return batch;
+  }
+
+  private CompletionStage<List<Answer>> send(List<BatchedRequest> batch) {
+    BatchedRequest first = batch.get(0);
+    if (batch.size() == 1) {
+      return gateway
+          .call(first.kind().path, first.body())
+          .thenApply(answer -> List.of(new Answer(answer, revision(answer))));
+    }
+    String operations =
+        batch.stream().map(BatchedRequest::operation).collect(Collectors.joining(","));
+    return gateway
+        .call(RequestKind.TRANSACTION.path, "{\"success\":[" + operations + "]}")
+        .thenApply(answer -> answers(batch, answer));
+  }
+
+  private static long revision(JsonObject answer) {
+    return answer.object("header").number("revision");
+  }
+
+  private static List<Answer> answers(List<BatchedRequest> batch, JsonObject answer) {
+    List<JsonObject> responses = answer.objects("responses");
+    long revision = revision(answer);
+    List<Answer> answers = new ArrayList<>();
+    for (int i = 0; i < batch.size(); i++) {
+      answers.add(new Answer(responses.get(i).object(batch.get(i).kind().response), revision));
+    }
+    return answers;
+  }
+
+  private static void settle(
+      List<BatchedRequest> batch, @Nullable List<Answer> answers, @Nullable Throwable failure) {
+    for (int i = 0; i < batch.size(); i++) {
+      if (answers != null) {
+        batch.get(i).answer().complete(answers.get(i));
+      } else if (failure != null) {
+        batch.get(i).answer().completeExceptionally(cause(failure));
+      }
+    }
+  }
+
+  private void sendAlone(BatchedRequest request) {
+    List<BatchedRequest> alone = List.of(request);
+    send(alone).whenComplete((answers, failure) -> settle(alone, answers, failure));
+  }
+
+  private static boolean isRefusedForItsForm(@Nullable Throwable failure) {
+    return failure != null
+        && cause(failure).getCause() instanceof GatewayException refusal
+        && refusal.isOfForm();
+  }
+
+  private static Throwable cause(Throwable failure) {
+    Throwable cause = failure.getCause();
+    return failure instanceof CompletionException && cause != null ? cause : failure;
+  }
+}

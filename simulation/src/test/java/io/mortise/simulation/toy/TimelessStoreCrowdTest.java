@@ -1,0 +1,131 @@
+package io.mortise.simulation.toy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.spi.time.Ticker;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Many processes write one lock's document, and each failed comparison costs a step. */
+class TimelessStoreCrowdTest {
+  private static final int PROCESSES = 20;
+  private static final int WAITERS = 5;
+
+  /** Of a step, with each of the others on its way once; most conflict far less. */
+  private static final int MOST_CONFLICTS_PER_GRANT = PROCESSES;
+
+  private final TimelessDocuments server =
+      new TimelessDocuments(ToyStoreUnderTest.micros(Ticker.SYSTEM));
+  private final AtomicInteger conflicts = new AtomicInteger();
+
+  @Test
+  void given100WaitersIn20Processes_thenAllAreServed_andConflictsPerGrantAreBounded() {
+    List<LockClient> clients = new ArrayList<>();
+    try {
+      for (int i = 0; i < PROCESSES; i++) {
+        clients.add(
+            LockClient.builder()
+                .store(TimelessStoreUnderTest.open(new FarDocuments(i), Ticker.SYSTEM))
+                .ttl(Duration.ofMinutes(1))
+                .build());
+      }
+      ConcurrentLinkedQueue<Long> tokens = new ConcurrentLinkedQueue<>();
+      List<CompletableFuture<Void>> served = new ArrayList<>();
+      for (int round = 0; round < WAITERS; round++) {
+        for (LockClient client : clients) {
+          CompletableFuture<Lease> lease = client.lock("crowded").acquireAsync();
+          served.add(
+              lease.thenAccept(
+                  granted -> {
+                    tokens.add(granted.token());
+                    granted.close();
+                  }));
+        }
+      }
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> served.stream().allMatch(CompletableFuture::isDone));
+      assertThat(served).noneMatch(CompletableFuture::isCompletedExceptionally);
+      assertThat(tokens).hasSize(PROCESSES * WAITERS).doesNotHaveDuplicates();
+      System.out.printf("%d conflicts for %d grants%n", conflicts.get(), tokens.size());
+      assertThat(conflicts.get())
+          .as("the control: they are in each other's way")
+          .isPositive()
+          .isLessThan(MOST_CONFLICTS_PER_GRANT * tokens.size());
+    } finally {
+      clients.forEach(LockClient::close);
+    }
+  }
+
+  /** A server that answers after some milliseconds. Counts failed writes of locks. */
+  private final class FarDocuments implements VersionedDocuments {
+    private final Random random;
+
+    FarDocuments(int seed) {
+      random = new Random(seed);
+    }
+
+    private Executor later() {
+      long micros;
+      synchronized (random) {
+        micros = 200L + random.nextInt(1_800);
+      }
+      return CompletableFuture.delayedExecutor(micros, TimeUnit.MICROSECONDS);
+    }
+
+    /** A request takes time on its way there, and its answer on its way back. */
+    private <T> CompletionStage<T> ask(Supplier<CompletionStage<T>> request) {
+      return CompletableFuture.supplyAsync(request, later())
+          .thenCompose(answer -> answer)
+          .thenApplyAsync(answer -> answer, later());
+    }
+
+    @Override
+    public CompletionStage<VersionedText> read(String key) {
+      return ask(() -> server.read(key));
+    }
+
+    @Override
+    public CompletionStage<Written> compareAndSet(
+        String key, VersionedText found, @Nullable String text) {
+      return ask(() -> server.compareAndSet(key, found, text))
+          .thenApply(
+              written -> {
+                if (!written.made() && key.startsWith("lock/")) {
+                  conflicts.incrementAndGet();
+                }
+                return written;
+              });
+    }
+
+    @Override
+    public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
+      return ask(() -> server.scan(prefix, after, limit));
+    }
+
+    @Override
+    public Runnable watch(String key, Runnable changed) {
+      return server.watch(key, () -> later().execute(changed));
+    }
+
+    @Override
+    public long micros() {
+      return server.micros();
+    }
+  }
+}
