@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param capacity see {@link Mode}
  * @param lastToken the greatest token minted for this name; 0 if none is known
- * @param shutFor how long nobody can be granted the lock; zero if it is not shut. The at-least
- *     time of a holder whose session has ended counts as well
+ * @param shutFor how long nobody can be granted the lock; zero if it is not shut. The at-least time
+ *     of a holder whose session has ended counts as well
  * @param holders in the order in which they were granted
  * @param waiters in the order in which they will be granted; at most 1000
  * @param waiterCount how many wait, with those that are not listed

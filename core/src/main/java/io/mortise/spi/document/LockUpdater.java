@@ -128,7 +128,7 @@ record LockUpdater(SessionDocuments sessions) {
   void observeEvictions(@Nullable LockDocument lock, KnownSessions known, long now) {
     BeatObserver observer = sessions.observer();
     if (lock != null && observer != null) {
-      lock.observeEvictions(hold -> observer.closedFor(hold, known.ttl(hold.session())), now);
+      lock.observeEvictions(hold -> observer.shutFor(hold, known.ttl(hold.session())), now);
     }
   }
 
