@@ -285,7 +285,7 @@ final class NatsBucket implements AutoCloseable {
       return unavailable(
           "did not answer within "
               + DurationText.formatExact(target.timeout())
-              + (told == null ? "" : "; its last error was: " + told),
+              + (told == null || told.isEmpty() ? "" : "; its last error was: " + told),
           failure);
     }
     return unavailable("has no stream that takes a request", failure);

@@ -63,8 +63,6 @@ final class NatsConnector {
             .reconnectWait(RECONNECT_WAIT)
             .reconnectJitter(RECONNECT_JITTER)
             .reconnectJitterTls(RECONNECT_JITTER)
-            // Requests fail at once while there is no connection; the engine repeats them.
-            .reconnectBufferSize(0)
             .reportNoResponders()
             // In place of one that logs; what fails is told to callers.
             .errorListener(
