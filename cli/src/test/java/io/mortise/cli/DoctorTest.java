@@ -129,7 +129,8 @@ class DoctorTest {
       assertThat(doctor(server.url(), "--verbose")).as(said() + err.toString(UTF_8)).isZero();
       assertThat(said())
           .contains("Store nats:127.0.0.1:" + server.port())
-          .contains("  ok    version: 2.", "  ?     sync_interval", "  ok    a lock: token ")
+          .contains(
+              "  ok    version: 2.", "  note  sync_interval: not told", "  ok    a lock: token ")
           .contains("It is in mode nats: NATS JetStream");
     }
   }

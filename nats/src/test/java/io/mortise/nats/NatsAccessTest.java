@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
@@ -72,8 +73,9 @@ class NatsAccessTest {
         """
         authorization { users = [
           { user: me, password: "s3c/r@t", permissions: {
-              publish: ["$KV.mortise-shop.>", "$JS.API.STREAM.*.KV_mortise-shop",
-                        "$JS.API.STREAM.MSG.GET.KV_mortise-shop"],
+              publish: ["$KV.mortise-shop.>", "$JS.API.STREAM.MSG.GET.KV_mortise-shop",
+                        "$JS.API.STREAM.INFO.KV_mortise-shop",
+                        "$JS.API.STREAM.CREATE.KV_mortise-shop"],
               subscribe: ["_INBOX.>", "mortise-shop.session.>"] } },
           { user: reader, password: "s3c/r@t", permissions: {
               publish: ["$JS.API.STREAM.*.KV_mortise-shop"], subscribe: ["_INBOX.>"] } },
@@ -175,6 +177,10 @@ class NatsAccessTest {
         assertThat(store.toString()).startsWith("nats:");
       }
       assertThat(mine.connection().getStatus()).isEqualTo(Connection.Status.CONNECTED);
+      mine.connection().close();
+      assertThatThrownBy(() -> NatsStore.open(mine.connection(), ""))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("CLOSED");
     }
   }
 
@@ -185,7 +191,7 @@ class NatsAccessTest {
         NatsOperator operator = NatsOperator.of(NatsServers.shared())) {
       Map<String, Finding> findings = findings(store);
       assertThat(findings.get("version").grade()).isEqualTo(Grade.FINE);
-      assertThat(findings.get("sync_interval").grade()).isEqualTo(Grade.UNKNOWN);
+      assertThat(findings.get("sync_interval").grade()).isEqualTo(Grade.NOTE);
       assertThat(findings.get("bucket").value()).isEqualTo("none");
       assertThat(BoundedWait.join(store.sessions(null, 10)).sessions()).isEmpty();
       assertThat(BoundedWait.join(store.sweep(10))).isZero();
