@@ -25,6 +25,7 @@ module io.mortise.core {
   exports io.mortise.internal.liveness to
       io.mortise.etcd,
       io.mortise.jdbc,
+      io.mortise.nats,
       io.mortise.redis,
       io.mortise.testkit;
   exports io.mortise.internal.runtime to

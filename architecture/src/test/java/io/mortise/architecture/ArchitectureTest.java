@@ -26,6 +26,7 @@ class ArchitectureTest {
           "io.mortise.zookeeper.ZooKeeperStore",
           "io.mortise.curator.CuratorStore",
           "io.mortise.etcd.EtcdStore",
+          "io.mortise.nats.NatsStore",
           "io.mortise.quorum.QuorumStore",
           "io.mortise.micrometer.LockMetrics",
           "io.mortise.testkit.contract.store.LockStoreContract",

@@ -47,6 +47,7 @@ final class Rules {
           ZOOKEEPER,
           CURATOR,
           "io.mortise.etcd",
+          "io.mortise.nats",
           "io.mortise.quorum");
 
   static final String[] TOOLS = {
@@ -93,6 +94,7 @@ final class Rules {
           ZOOKEEPER,
           CURATOR,
           "io.mortise.etcd",
+          "io.mortise.nats",
           "io.mortise.quorum",
           "io.mortise.micrometer",
           "io.mortise.shedlock",
@@ -131,6 +133,8 @@ final class Rules {
           "JdbcStore",
           "MemStoreProvider",
           "MortiseLockService",
+          "NatsStore",
+          "NatsStoreProvider",
           "QuorumStore",
           "QuorumStoreProvider",
           "RedisStore",

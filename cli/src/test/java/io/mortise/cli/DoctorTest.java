@@ -7,6 +7,7 @@ import com.fasterxml.jackson.jr.ob.JSON;
 import io.mortise.cli.view.StoreDiagnostics;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.EtcdServer;
+import io.mortise.testkit.server.NatsServer;
 import io.mortise.testkit.server.RedisServer;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
@@ -118,6 +119,19 @@ class DoctorTest {
           .contains("  ok    version: 3.", "  ok    dbSize: ", "  ok    alarms: none")
           .contains("members: 1", "  ok    a lock: token ")
           .contains("It is in mode etcd: etcd, without");
+    }
+  }
+
+  @Test
+  void givenNats_whenLookedAt_thenItsVersionIsTold_andWhatItDoesNotTell() {
+    Path program = TestPrerequisites.required(NatsServer.installed(), "The program nats-server");
+    try (NatsServer server = NatsServer.start(program)) {
+      assertThat(doctor(server.url(), "--verbose")).as(said() + err.toString(UTF_8)).isZero();
+      assertThat(said())
+          .contains("Store nats:127.0.0.1:" + server.port())
+          .contains(
+              "  ok    version: 2.", "  note  sync_interval: not told", "  ok    a lock: token ")
+          .contains("It is in mode nats: NATS JetStream");
     }
   }
 

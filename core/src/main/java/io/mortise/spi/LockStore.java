@@ -77,6 +77,7 @@ public interface LockStore extends Store {
       case "jdbc:postgresql", "jdbc:mysql", "jdbc:mariadb", "jdbc:sqlite", "jdbc:h2" ->
           "mortise-jdbc";
       case "etcd" -> "mortise-etcd";
+      case "nats" -> "mortise-nats";
       case "zk" -> "mortise-zookeeper";
       case "zk+curator" -> "mortise-curator";
       case "quorum" -> "mortise-quorum";

@@ -3,6 +3,7 @@ package io.mortise.etcd;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.time.DurationText;
 import java.io.EOFException;
 import java.io.IOException;
@@ -28,6 +29,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -86,9 +88,18 @@ final class EtcdGateway implements AutoCloseable {
             .connectTimeout(target.timeout())
             .executor(threads);
     if (target.isTls()) {
-      builder.sslContext(EtcdCertificates.context(target.ca()));
+      builder.sslContext(trusted(target));
     }
     this.client = builder.build();
+  }
+
+  private static SSLContext trusted(EtcdTarget target) {
+    try {
+      return TrustedCertificates.context(target.ca());
+    } catch (IOException e) {
+      throw new StoreUnfitException(
+          "Cannot read certificates from '" + target.ca() + "': " + e.getMessage() + ".", e);
+    }
   }
 
   /** What to call the store in messages. */

@@ -10,6 +10,7 @@ import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
+import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -18,7 +19,6 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /** The store of documents in etcd, and what etcd tells of itself. Thread-safe. */
@@ -40,7 +40,7 @@ final class EtcdLockStore extends ForwardingStore {
   static LockStore connect(StoreUrl url, Ticker ticker, InstantSource wallClock) {
     EtcdTarget target = EtcdTarget.parse(url);
     EtcdGateway gateway = new EtcdGateway(target, "requests");
-    LongSupplier micros = micros(ticker, wallClock);
+    LongSupplier micros = VersionedDocuments.timeOfDay(ticker, wallClock);
     EtcdDocuments documents = new EtcdDocuments(gateway, target.prefix(), micros);
     EtcdDocuments renewals =
         new EtcdDocuments(new EtcdGateway(target, "renewals"), target.prefix(), micros);
@@ -69,13 +69,6 @@ final class EtcdLockStore extends ForwardingStore {
             .map(member -> new InetSocketAddress(member.getHost(), member.getPort()))
             .anyMatch(
                 member -> TlsProbe.askInTls(member, target.timeout()) == TlsProbe.ProbeAnswer.YES);
-  }
-
-  /** Begins with the time of day, and never goes back. */
-  private static LongSupplier micros(Ticker ticker, InstantSource wallClock) {
-    long begin = ticker.nanos();
-    long start = TimeUnit.MILLISECONDS.toMicros(wallClock.millis());
-    return () -> start + TimeUnit.NANOSECONDS.toMicros(ticker.nanos() - begin);
   }
 
   private static StoreProfile profile(EtcdTarget target) {

@@ -1,8 +1,12 @@
 package io.mortise.spi.document;
 
 import io.mortise.annotation.Beta;
+import io.mortise.spi.time.Ticker;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,6 +87,16 @@ public interface VersionedDocuments {
    * time of day of this process: ages are shown by it, and idle records forgotten.
    */
   long micros();
+
+  /**
+   * The time of day of this process in microseconds, for {@link #micros()} of a server without a
+   * clock. It is read once, and then runs with the monotonic clock: it never goes back.
+   */
+  static LongSupplier timeOfDay(Ticker ticker, InstantSource wallClock) {
+    long begin = ticker.nanos();
+    long start = TimeUnit.MILLISECONDS.toMicros(wallClock.millis());
+    return () -> start + TimeUnit.NANOSECONDS.toMicros(ticker.nanos() - begin);
+  }
 
   /** Closes connections and threads. Blocks for seconds at most. */
   default void close() {}

@@ -1,6 +1,7 @@
 package io.mortise.redis.transport;
 
 import io.mortise.internal.storekit.TlsProbe;
+import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;

@@ -6,6 +6,7 @@ import io.mortise.LockClient;
 import io.mortise.curator.CuratorStore;
 import io.mortise.etcd.EtcdStore;
 import io.mortise.jdbc.JdbcStore;
+import io.mortise.nats.NatsStore;
 import io.mortise.quorum.QuorumStore;
 import io.mortise.redis.RedisStore;
 import io.mortise.sql.SqlHelpers;
@@ -60,6 +61,7 @@ class WallClockUsageTest {
           SqlHelpers.class,
           RedisStore.class,
           EtcdStore.class,
+          NatsStore.class,
           QuorumStore.class,
           ZooKeeperStore.class,
           CuratorStore.class
@@ -75,7 +77,7 @@ class WallClockUsageTest {
             "io/mortise/internal/table/MemStore",
             "io/mortise/jdbc/dialect/HostClock",
             // Ages that people see, and when idle records are forgotten.
-            "io/mortise/etcd/EtcdLockStore",
+            "io/mortise/spi/document/VersionedDocuments",
             // How long ago somebody came, for people who look.
             "io/mortise/zookeeper/ZooKeeperSurvey",
             "io/mortise/zookeeper/ZooKeeperInspector",

@@ -1,0 +1,114 @@
+package io.mortise.internal.storekit;
+
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.DurationText;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What stands before the parameters of {@code scheme://[user:secret@|secret@]host[:port][,…]}, and
+ * parameters that such stores have in common. Never shows a secret.
+ *
+ * @param servers each as host:port
+ * @param user null if there is none
+ * @param secret a password if there is a user, else what stands alone; null if there is none
+ */
+public record ServerUrl(List<String> servers, @Nullable String user, @Nullable String secret) {
+  private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(100);
+  private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(1);
+  private static final Pattern PARTS = Pattern.compile("[^:]+://(?:([^@/]*)@)?([^@/]+)/?");
+  private static final Pattern HOST =
+      Pattern.compile("([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.%]+])(?::(\\d{1,5}))?");
+
+  /** Copies the list. */
+  public ServerUrl {
+    servers = List.copyOf(servers);
+  }
+
+  /**
+   * Takes a URL apart.
+   *
+   * @param port where none is given
+   * @throws IllegalArgumentException if it has another form
+   */
+  public static ServerUrl parse(StoreUrl url, int port) {
+    Matcher parts = PARTS.matcher(url.base());
+    if (!parts.matches()) {
+      throw wrong(url, port);
+    }
+    List<String> servers = new ArrayList<>();
+    for (String text : parts.group(2).split(",", -1)) {
+      Matcher host = HOST.matcher(text);
+      if (!host.matches()) {
+        throw wrong(url, port);
+      }
+      servers.add(host.group(1) + ":" + Objects.requireNonNullElse(host.group(2), "" + port));
+    }
+    String info = parts.group(1);
+    int colon = info == null ? -1 : info.indexOf(':');
+    return new ServerUrl(
+        servers,
+        info == null || colon < 0 ? null : decode(info.substring(0, colon)),
+        info == null ? null : decode(info.substring(colon + 1)));
+  }
+
+  private static String decode(String part) {
+    return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+  }
+
+  private static IllegalArgumentException wrong(StoreUrl url, int port) {
+    return new IllegalArgumentException(
+        "'%s' is not a URL of servers. Write it like %s://user:password@host1:%d,host2:%d, special characters as %%XX."
+            .formatted(url, url.scheme(), port, port));
+  }
+
+  /**
+   * The parameter {@code timeout}: 5 s unless it is given.
+   *
+   * @throws IllegalArgumentException if it is no duration, or out of bounds
+   */
+  public static Duration timeout(StoreUrl url) {
+    Duration timeout = url.duration("timeout", DEFAULT_TIMEOUT);
+    if (timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(LONGEST_TIMEOUT) > 0) {
+      throw new IllegalArgumentException(
+          "Parameter 'timeout' of store URL '%s' is %s. Give %s to %s."
+              .formatted(
+                  url,
+                  DurationText.formatExact(timeout),
+                  DurationText.formatExact(SHORTEST_TIMEOUT),
+                  DurationText.formatExact(LONGEST_TIMEOUT)));
+    }
+    return timeout;
+  }
+
+  /**
+   * A parameter that names a file; null if it is not there.
+   *
+   * @throws IllegalArgumentException if the file cannot be read
+   */
+  public static @Nullable Path file(StoreUrl url, String parameter) {
+    String name = url.parameter(parameter);
+    Path file = name == null ? null : Path.of(name);
+    if (file != null && !Files.isReadable(file)) {
+      throw new IllegalArgumentException(
+          "Cannot read '%s', the parameter '%s' of store URL '%s'."
+              .formatted(file, parameter, url));
+    }
+    return file;
+  }
+
+  @Override
+  public String toString() {
+    return String.join(",", servers);
+  }
+}

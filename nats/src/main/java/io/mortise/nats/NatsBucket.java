@@ -1,0 +1,309 @@
+package io.mortise.nats;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.time.DurationText;
+import io.nats.client.Connection;
+import io.nats.client.JetStreamApiException;
+import io.nats.client.JetStreamStatusException;
+import io.nats.client.Message;
+import io.nats.client.api.DiscardPolicy;
+import io.nats.client.api.MessageInfo;
+import io.nats.client.api.PublishAck;
+import io.nats.client.api.Republish;
+import io.nats.client.api.StorageType;
+import io.nats.client.api.StreamConfiguration;
+import io.nats.client.api.StreamInfo;
+import io.nats.client.impl.Headers;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bucket of a namespace: a stream of JetStream with one message for each key. The client
+ * library's own key-value calls block, so requests are made here, and the library takes their
+ * answers apart.
+ *
+ * <p>The stream publishes sessions once more, when they are stored, and without their text: so a
+ * process needs no consumer in the server to hear of its own. Thread-safe.
+ */
+final class NatsBucket implements AutoCloseable {
+  static final int NO_MESSAGE = 10037;
+  static final int NO_STREAM = 10059;
+  private static final int NO_JETSTREAM = 10076;
+  private static final int NO_JETSTREAM_FOR_ACCOUNT = 10039;
+  private static final int OTHER_CONFIGURATION = 10058;
+  private static final int OTHER_STREAM = 10060;
+  private static final int WRONG_LAST_SEQUENCE = 10071;
+  private static final int WRONG_LAST_SEQUENCE_SHORT = 10164;
+
+  private static final String API = "$JS.API.STREAM.";
+  private static final String EXPECTED_STREAM = "Nats-Expected-Stream";
+  private static final String EXPECTED_SEQUENCE = "Nats-Expected-Last-Subject-Sequence";
+  private static final byte[] NOTHING = new byte[0];
+
+  private final Connection connection;
+  private final NatsTarget target;
+  private final String stream;
+  private final boolean isOurs;
+
+  /**
+   * Sends nothing yet.
+   *
+   * @param isOurs whether the connection is closed with this
+   */
+  NatsBucket(Connection connection, NatsTarget target, boolean isOurs) {
+    this.connection = connection;
+    this.target = target;
+    this.stream = "KV_" + target.bucket();
+    this.isOurs = isOurs;
+  }
+
+  Connection connection() {
+    return connection;
+  }
+
+  /** What the subjects of all keys begin with. */
+  String subjects() {
+    return "$KV." + target.bucket() + ".";
+  }
+
+  /** Where a change of that key is published once more. */
+  String republished(String key) {
+    return target.bucket() + "." + key;
+  }
+
+  /** The message of a key; with an error of {@link #NO_MESSAGE} or {@link #NO_STREAM} if none. */
+  CompletionStage<MessageInfo> last(String key) {
+    return send(
+            API + "MSG.GET." + stream,
+            null,
+            bytes("{\"last_by_subj\":\"" + subjects() + key + "\"}"))
+        .thenApply(answer -> new MessageInfo(answer, stream, false))
+        .thenApply(
+            found -> {
+              refuse(found.getApiErrorCode(), found.getError(), NO_MESSAGE, NO_STREAM);
+              return found;
+            });
+  }
+
+  /**
+   * The stream as it is; with an error of {@link #NO_STREAM} if there is none.
+   *
+   * @param question more that is asked, in JSON; may be empty
+   */
+  CompletionStage<StreamInfo> info(String question) {
+    return send(API + "INFO." + stream, null, bytes(question))
+        .thenApply(StreamInfo::new)
+        .thenApply(
+            found -> {
+              refuse(found.getApiErrorCode(), found.getError(), NO_STREAM);
+              return found;
+            });
+  }
+
+  /**
+   * Writes a key if its last message is still the one with that number.
+   *
+   * @param expected 0 if it has none
+   * @return whether it was written
+   */
+  CompletionStage<Boolean> write(String key, String expected, Headers headers, byte[] text) {
+    headers.put(EXPECTED_SEQUENCE, expected).put(EXPECTED_STREAM, stream);
+    return send(subjects() + key, headers, text)
+        .thenApply(answer -> isWritten(answer, WRONG_LAST_SEQUENCE, WRONG_LAST_SEQUENCE_SHORT));
+  }
+
+  /**
+   * Whether a write was made.
+   *
+   * @param refusals codes that say that it was not
+   */
+  private boolean isWritten(Message answer, int... refusals) {
+    try {
+      return new PublishAck(answer).getSeqno() > 0;
+    } catch (JetStreamApiException e) {
+      refuse(e.getApiErrorCode(), e.getMessage(), refusals);
+      return false;
+    } catch (IOException e) {
+      throw unavailable("answers something else: " + e.getMessage(), e);
+    }
+  }
+
+  /** Forgets the message of a key, if it is still the one with that number or an earlier one. */
+  CompletionStage<Message> purge(String key, long sequence) {
+    return send(
+        API + "PURGE." + stream,
+        null,
+        bytes("{\"filter\":\"" + subjects() + key + "\",\"seq\":" + (sequence + 1) + "}"));
+  }
+
+  /** Makes the bucket unless it is there. */
+  CompletionStage<StreamInfo> make() {
+    StreamConfiguration wanted =
+        StreamConfiguration.builder()
+            .name(stream)
+            .subjects(subjects() + ">")
+            .maxMessagesPerSubject(1)
+            .discardPolicy(DiscardPolicy.New)
+            .storageType(StorageType.File)
+            .allowRollup(true)
+            .allowDirect(true)
+            .republish(new Republish(subjects() + "session.>", republished("session.>"), true))
+            .build();
+    return send(API + "CREATE." + stream, null, bytes(wanted.toJson()))
+        .thenApply(StreamInfo::new)
+        .thenCompose(
+            made -> {
+              refuse(made.getApiErrorCode(), made.getError(), OTHER_CONFIGURATION);
+              return made.hasError() ? info("") : CompletableFuture.completedFuture(made);
+            })
+        .thenApply(this::checked);
+  }
+
+  /**
+   * The same stream, if locks can be kept there.
+   *
+   * @throws StoreUnfitException if not
+   */
+  StreamInfo checked(StreamInfo found) {
+    StreamConfiguration is = found.getConfiguration();
+    Republish republish = is.getRepublish();
+    if (is.getStorageType() != StorageType.File) {
+      throw unfit("is kept in memory: a restart forgets all locks");
+    }
+    if (!is.getMaxAge().isZero()) {
+      throw unfit(
+          "drops what is older than "
+              + DurationText.formatExact(is.getMaxAge())
+              + ", locks that are held too");
+    }
+    if (is.getDiscardPolicy() != DiscardPolicy.New) {
+      throw unfit("drops locks when it is full (discard=old)");
+    }
+    if (is.getMirror() != null || is.getSealed()) {
+      throw unfit("cannot be written: it is a mirror, or sealed");
+    }
+    if (republish == null
+        || !republish.getDestination().equals(republished("session.>"))
+        || !republish.getSource().equals(subjects() + "session.>")) {
+      throw unfit(
+          "does not republish '%s' as '%s'"
+              .formatted(subjects() + "session.>", republished("session.>")));
+    }
+    return found;
+  }
+
+  private StoreUnfitException unfit(String why) {
+    return new StoreUnfitException(
+        "Bucket '%s' %s (store=%s). Change it, or delete it while no lock is held: Mortise makes it anew."
+            .formatted(target.bucket(), why, target));
+  }
+
+  /** A write that is refused to everybody, and to a user who may not write in another way. */
+  CompletionStage<Boolean> checkAccess() {
+    return send(
+            subjects() + "access", new Headers().put(EXPECTED_STREAM, stream + "-other"), NOTHING)
+        .thenApply(answer -> isWritten(answer, OTHER_STREAM));
+  }
+
+  /**
+   * Throws what an error means.
+   *
+   * @param code negative if there is none
+   * @param expected those that are none
+   */
+  private void refuse(int code, @Nullable String error, int... expected) {
+    if (error == null) {
+      return;
+    }
+    for (int one : expected) {
+      if (one == code) {
+        return;
+      }
+    }
+    if (code == NO_JETSTREAM || code == NO_JETSTREAM_FOR_ACCOUNT) {
+      throw withoutJetStream(unavailable(error));
+    }
+    throw unavailable("refuses a request: " + error);
+  }
+
+  /** Whether a request failed because nobody in NATS takes it. */
+  static boolean hasNoResponder(Throwable failure) {
+    return failure.getCause() instanceof CancellationException
+        || failure.getCause() instanceof JetStreamStatusException;
+  }
+
+  StoreUnfitException withoutJetStream(Throwable cause) {
+    return new StoreUnfitException(
+        "JetStream is not enabled, for this account at least (store=%s). Start nats-server with -js, and enable JetStream for the account."
+            .formatted(target),
+        cause);
+  }
+
+  private StoreUnavailableException unavailable(String what) {
+    return new StoreUnavailableException(message(what));
+  }
+
+  private StoreUnavailableException unavailable(String what, Throwable cause) {
+    return new StoreUnavailableException(message(what), cause);
+  }
+
+  private String message(String what) {
+    return "NATS " + what + " (store=" + target + ", bucket=" + target.bucket() + ").";
+  }
+
+  private CompletionStage<Message> send(String subject, @Nullable Headers headers, byte[] body) {
+    CompletableFuture<Message> answer;
+    try {
+      // Longer than the wait: what the library gives up looks as if nobody had answered.
+      answer =
+          connection.requestWithTimeout(subject, headers, body, target.timeout().multipliedBy(2));
+    } catch (IllegalStateException | IllegalArgumentException e) {
+      return CompletableFuture.failedFuture(unavailable("takes no request: " + e.getMessage(), e));
+    }
+    return answer
+        .orTimeout(target.timeout().toMillis(), TimeUnit.MILLISECONDS)
+        .handle(
+            (message, failure) -> {
+              if (failure == null) {
+                return message;
+              }
+              throw new CompletionException(failed(failure));
+            });
+  }
+
+  private RuntimeException failed(Throwable failure) {
+    if (failure instanceof TimeoutException) {
+      String told = connection.getLastError();
+      return unavailable(
+          "did not answer within "
+              + DurationText.formatExact(target.timeout())
+              + (told == null || told.isEmpty() ? "" : "; its last error was: " + told),
+          failure);
+    }
+    return unavailable("has no stream that takes a request", failure);
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Blocks for the timeout at most. */
+  @Override
+  public void close() {
+    if (isOurs) {
+      try {
+        connection.close();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

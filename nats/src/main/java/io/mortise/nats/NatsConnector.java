@@ -1,0 +1,121 @@
+package io.mortise.nats;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.TrustedCertificates;
+import io.nats.client.AuthenticationException;
+import io.nats.client.Connection;
+import io.nats.client.ErrorListener;
+import io.nats.client.Nats;
+import io.nats.client.Options;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the one connection of a store, which reconnects by itself from then on. */
+final class NatsConnector {
+  private static final Duration RECONNECT_WAIT = Duration.ofMillis(200);
+  private static final Duration RECONNECT_JITTER = Duration.ofMillis(100);
+
+  private NatsConnector() {}
+
+  /**
+   * Connects. Blocks, for the timeout of each server where nobody answers.
+   *
+   * @throws StoreUnavailableException if no server can be reached
+   * @throws StoreUnfitException if one can, and login or TLS fail
+   */
+  static Connection connect(NatsTarget target) {
+    AtomicReference<@Nullable Exception> last = new AtomicReference<>();
+    try {
+      return Nats.connect(options(target, last));
+    } catch (AuthenticationException e) {
+      throw new StoreUnfitException(
+          "NATS refuses the credentials (store=%s). Give nats://user:password@…, a token, 'credentials' or 'nkey'."
+              .formatted(target),
+          e);
+    } catch (IOException e) {
+      throw failure(target, Objects.requireNonNullElse(last.get(), e));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreUnavailableException(
+          "Interrupted while connecting to NATS (store=" + target + ").", e);
+    }
+  }
+
+  private static Options options(NatsTarget target, AtomicReference<@Nullable Exception> last)
+      throws IOException {
+    Options.Builder options =
+        Options.builder()
+            .servers(
+                target.servers().servers().stream().map("nats://"::concat).toArray(String[]::new))
+            .connectionName("mortise")
+            .connectionTimeout(target.timeout())
+            .socketWriteTimeout(target.timeout().plusSeconds(1))
+            // Of two that are not answered the second ends the connection.
+            .pingInterval(target.timeout())
+            .maxPingsOut(2)
+            .maxReconnects(-1)
+            .reconnectWait(RECONNECT_WAIT)
+            .reconnectJitter(RECONNECT_JITTER)
+            .reconnectJitterTls(RECONNECT_JITTER)
+            .reportNoResponders()
+            // In place of one that logs; what fails is told to callers.
+            .errorListener(
+                new ErrorListener() {
+                  @Override
+                  public void exceptionOccurred(Connection connection, Exception failure) {
+                    last.set(failure);
+                  }
+                });
+    if (target.tls()) {
+      // The certificate is for the host's name.
+      options.sslContext(TrustedCertificates.verifyingContext(target.ca())).noResolveHostnames();
+    }
+    String user = target.servers().user();
+    String secret = target.servers().secret();
+    if (user != null) {
+      options.userInfo(user, secret);
+    } else if (secret != null) {
+      options.token(secret.toCharArray());
+    }
+    if (target.credentials() != null) {
+      options.authHandler(Nats.credentials(target.credentials().toString()));
+    }
+    if (target.nkey() != null) {
+      options.authHandler(
+          Nats.staticCredentials(
+              new char[0], Files.readString(target.nkey()).strip().toCharArray()));
+    }
+    return options.build();
+  }
+
+  private static RuntimeException failure(NatsTarget target, Exception failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      String message = Objects.requireNonNullElse(cause.getMessage(), "");
+      if (message.startsWith("SSL required by server")) {
+        return new StoreUnfitException(
+            "NATS speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target),
+            failure);
+      }
+      if (message.startsWith("SSL connection wanted by client") || cause instanceof SSLException) {
+        return new StoreUnfitException(
+            "TLS to NATS fails (store=%s): %s. Look at 'tls', 'ca' and the host's name."
+                .formatted(target, message),
+            failure);
+      }
+      if (message.contains("signing nonce") || message.contains("getting public key")) {
+        return new StoreUnfitException(
+            "The file of 'credentials' or 'nkey' has no key that NATS takes (store=%s)."
+                .formatted(target),
+            failure);
+      }
+    }
+    return new StoreUnavailableException(
+        "Cannot reach NATS (store=%s): %s.".formatted(target, failure.getMessage()), failure);
+  }
+}

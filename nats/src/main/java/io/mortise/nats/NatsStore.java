@@ -1,0 +1,55 @@
+package io.mortise.nats;
+
+import io.mortise.annotation.Beta;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
+import io.nats.client.Connection;
+
+/**
+ * Opens stores in NATS JetStream, server 2.9 or later: each lock is a key of a key-value bucket,
+ * which is replaced by comparing its revision.
+ *
+ * <p>What a NATS lock cannot promise: a holder that is stopped for longer than its TTL has lost the
+ * lock before it wakes up. Its fencing token, from the revision of its grant, is then smaller than
+ * that of the next holder. A server that loses power may forget the acknowledged writes of the last
+ * two minutes, locks and tokens too, unless its {@code sync_interval} is {@code always}.
+ *
+ * <p>What this store cannot do: at-most and at-least times, sticky locks. Such requests are refused
+ * with {@link io.mortise.UnsupportedByStoreException}.
+ */
+@Beta
+public final class NatsStore {
+  private NatsStore() {}
+
+  /**
+   * Connects to {@code nats://[user:password@|token@]host[:port][,host[:port]…]}. Parameters:
+   * {@code namespace}, {@code timeout}, {@code credentials} or {@code nkey}, a file each, {@code
+   * tls}, and with it {@code ca}, a file of trusted certificates in PEM form. Makes nothing in the
+   * server: the first holder or waiter makes the bucket. Blocks, for the timeout of each server
+   * where nobody answers.
+   *
+   * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
+   * @throws io.mortise.StoreUnavailableException if no server can be reached, or none answers
+   * @throws io.mortise.StoreUnfitException if one can, but must not be used as it is
+   */
+  public static LockStore open(String url) {
+    return NatsLockStore.connect(StoreUrl.parse(url), Ticker.SYSTEM, WallClock.SYSTEM);
+  }
+
+  /**
+   * Uses a connection that the application has. Closing the store leaves it open. A connection that
+   * keeps requests while it reconnects may send them late, which does no harm. Blocks, for the
+   * timeout at most.
+   *
+   * @param parameters as behind the question mark of a URL: {@code namespace}, {@code timeout}; may
+   *     be empty
+   * @throws IllegalArgumentException if there is a wrong or unknown parameter
+   * @throws io.mortise.StoreUnavailableException if the server does not answer
+   * @throws io.mortise.StoreUnfitException if it does, but must not be used as it is
+   */
+  public static LockStore open(Connection connection, String parameters) {
+    return NatsLockStore.over(connection, parameters, Ticker.SYSTEM, WallClock.SYSTEM);
+  }
+}

@@ -1,0 +1,24 @@
+package io.mortise.nats;
+
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockStoreProvider;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
+import java.util.Set;
+
+/** Opens {@code nats:} URLs, see {@link NatsStore#open(String)}. */
+public final class NatsStoreProvider implements LockStoreProvider {
+  /** For {@link java.util.ServiceLoader}. */
+  public NatsStoreProvider() {}
+
+  @Override
+  public Set<String> schemes() {
+    return Set.of("nats");
+  }
+
+  @Override
+  public LockStore open(StoreUrl url) {
+    return NatsLockStore.connect(url, Ticker.SYSTEM, WallClock.SYSTEM);
+  }
+}

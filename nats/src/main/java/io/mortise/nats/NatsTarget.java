@@ -1,0 +1,96 @@
+package io.mortise.nats;
+
+import io.mortise.internal.storekit.ServerUrl;
+import io.mortise.spi.StoreUrl;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where NATS is, and how to use it. Never shows a secret.
+ *
+ * @param servers and the user with a password, or a token
+ * @param credentials a file with a JWT and its key
+ * @param nkey a file with the seed of a key
+ * @param ca a file of trusted certificates; null for those of the JVM
+ * @param bucket where the documents are
+ */
+record NatsTarget(
+    ServerUrl servers,
+    @Nullable Path credentials,
+    @Nullable Path nkey,
+    boolean tls,
+    @Nullable Path ca,
+    String bucket,
+    Duration timeout,
+    String display) {
+  private static final int DEFAULT_PORT = 4222;
+  private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_-]{0,64}");
+
+  static NatsTarget parse(StoreUrl url) {
+    boolean tls = url.flag("tls", false);
+    url.allowOnly(
+        tls
+            ? Set.of("namespace", "timeout", "credentials", "nkey", "tls", "ca")
+            : Set.of("namespace", "timeout", "credentials", "nkey", "tls"));
+    ServerUrl servers = ServerUrl.parse(url, DEFAULT_PORT);
+    Path credentials = ServerUrl.file(url, "credentials");
+    Path nkey = ServerUrl.file(url, "nkey");
+    if (Stream.of(servers.secret() != null, credentials != null, nkey != null)
+            .filter(given -> given)
+            .count()
+        > 1) {
+      throw new IllegalArgumentException(
+          "Store URL '" + url + "' logs in twice. Give a user, or 'credentials', or 'nkey'.");
+    }
+    return new NatsTarget(
+        servers,
+        credentials,
+        nkey,
+        tls,
+        ServerUrl.file(url, "ca"),
+        bucket(url),
+        ServerUrl.timeout(url),
+        "nats:" + servers);
+  }
+
+  /**
+   * Of a connection that is there already.
+   *
+   * @param server what to call it
+   */
+  static NatsTarget parse(String server, String parameters) {
+    StoreUrl url = StoreUrl.parse("nats://connection?" + parameters);
+    url.allowOnly(Set.of("namespace", "timeout"));
+    return new NatsTarget(
+        new ServerUrl(List.of(), null, null),
+        null,
+        null,
+        false,
+        null,
+        bucket(url),
+        ServerUrl.timeout(url),
+        server);
+  }
+
+  /** A bucket's name has no dot, so a namespace has none here. */
+  private static String bucket(StoreUrl url) {
+    String namespace = url.parameter("namespace", "");
+    if (!NAMESPACE.matcher(namespace).matches()) {
+      throw new IllegalArgumentException(
+          "'"
+              + namespace
+              + "' is not a namespace in NATS. Use up to 64 letters, digits, '_', '-'.");
+    }
+    return namespace.isEmpty() ? "mortise" : "mortise-" + namespace;
+  }
+
+  @Override
+  public String toString() {
+    return display;
+  }
+}

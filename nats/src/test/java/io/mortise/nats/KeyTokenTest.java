@@ -1,0 +1,54 @@
+package io.mortise.nats;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class KeyTokenTest {
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "lock/a",
+        "lock/a.b",
+        "lock/*",
+        "lock/>",
+        "lock/a b",
+        "lock/=41",
+        "lock/A",
+        "lock/é 😀",
+        "lock//",
+        "lock/$KV.x",
+        "session/a-_1",
+        "lock/%2E",
+        "lock/\\"
+      })
+  void givenKey_thenItIsOneTokenOfPlainCharacters_andIsFoundAgain(String key) {
+    String token = KeyToken.encode(key);
+    assertThat(token).matches("(lock|session)\\.[-/_=a-zA-Z0-9]+");
+    assertThat(KeyToken.decode(token)).isEqualTo(key);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"lock/a.b, lock.a=2Eb", "lock/é, lock.=C3=A9", "session/x/y, session.x/y"})
+  void givenKey_thenItsTokenStays(String key, String token) {
+    assertThat(KeyToken.encode(key)).isEqualTo(token);
+  }
+
+  @Test
+  void givenAllShortNames_thenNoTwoShareAToken() {
+    Set<String> tokens = new HashSet<>();
+    int names = 0;
+    for (char first = ' '; first < 0x180; first++) {
+      for (char second : new char[] {'=', '4', '1', 'A', '.'}) {
+        tokens.add(KeyToken.encode("lock/" + first + second));
+        names++;
+      }
+    }
+    assertThat(tokens).hasSize(names);
+  }
+}

@@ -1,0 +1,209 @@
+package io.mortise.nats;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Mode;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.StoreReport.Finding;
+import io.mortise.spi.StoreReport.Grade;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.SessionDriver;
+import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.server.NatsServer;
+import io.mortise.testkit.server.RedisSecurity;
+import io.nats.client.Connection;
+import io.nats.client.NKey;
+import io.nats.client.api.DiscardPolicy;
+import io.nats.client.api.StorageType;
+import io.nats.client.api.StreamConfiguration;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who is let in, what is told to the others, and what NATS tells of itself. */
+class NatsAccessTest {
+  private static final Duration TTL = Duration.ofMinutes(5);
+  private static final LockName LOCK = LockName.of("x");
+
+  /** For what is refused: the library waits for the whole of it all the same. */
+  private static final String SHORT = "?timeout=500ms";
+
+  @TempDir private Path folder;
+
+  private static void assertLocks(String url) {
+    try (LockStore store = NatsStore.open(url)) {
+      assertLocks(store);
+    }
+  }
+
+  private static void assertLocks(LockStore store) {
+    SessionDriver a = SessionDriver.open(store, TTL, "a");
+    a.end(LOCK, a.hold(LOCK, Mode.EXCLUSIVE).attempt());
+  }
+
+  private static void assertUnfit(String url, String message) {
+    assertThatThrownBy(() -> NatsStore.open(url))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining(message)
+        .hasMessageNotContaining("s3c");
+  }
+
+  private NatsServer configured(String text) throws Exception {
+    Path file = Files.writeString(folder.resolve("nats.conf"), text);
+    return NatsServers.start("-c", file.toString());
+  }
+
+  @Test
+  void givenUsersAndKeys_thenThoseWhoMayAreLetIn_andTheOthersAreToldWhatIsMissing()
+      throws Exception {
+    NKey key = NKey.createUser(null);
+    String seed = new String(key.getSeed());
+    String users =
+        """
+        authorization { users = [
+          { user: me, password: "s3c/r@t", permissions: {
+              publish: ["$KV.mortise-shop.>", "$JS.API.STREAM.MSG.GET.KV_mortise-shop",
+                        "$JS.API.STREAM.INFO.KV_mortise-shop",
+                        "$JS.API.STREAM.CREATE.KV_mortise-shop"],
+              subscribe: ["_INBOX.>", "mortise-shop.session.>"] } },
+          { user: reader, password: "s3c/r@t", permissions: {
+              publish: ["$JS.API.STREAM.*.KV_mortise-shop"], subscribe: ["_INBOX.>"] } },
+          { nkey: %s }
+        ] }
+        """
+            .formatted(new String(key.getPublicKey()));
+    try (NatsServer server = configured(users)) {
+      String me = server.url().replace("//", "//me:s3c%2Fr%40t@") + "?timeout=500ms&namespace=";
+      assertLocks(me + "shop");
+      assertUnfit(me + "mine", "does not let this user use bucket 'mortise-mine'");
+      assertUnfit(me.replace("me:", "reader:") + "shop", "does not let this user use bucket");
+      assertUnfit(me.replace("me:", "me:s3c") + "shop", "refuses the credentials");
+      assertUnfit(server.url() + SHORT, "refuses the credentials");
+      assertUnfit(server.url().replace("//", "//s3cret@") + SHORT, "refuses the credentials");
+
+      Path seedFile = Files.writeString(folder.resolve("seed"), seed + "\n");
+      assertLocks(server.url() + "?nkey=" + seedFile);
+      assertLocks(server.url() + "?credentials=" + credentials(seed));
+      Path none = Files.writeString(folder.resolve("none"), "s3cret");
+      assertUnfit(server.url() + "?nkey=" + none, "has no key");
+    }
+  }
+
+  private Path credentials(String seed) throws Exception {
+    return Files.writeString(
+        folder.resolve("user.creds"),
+        """
+        -----BEGIN NATS USER JWT-----
+        e30.e30.e30
+        ------END NATS USER JWT------
+
+        -----BEGIN USER NKEY SEED-----
+        %s
+        ------END USER NKEY SEED------
+        """
+            .formatted(seed));
+  }
+
+  @Test
+  void givenToken_thenItLetsIn_andAnotherDoesNot() throws Exception {
+    try (NatsServer server = configured("authorization { token: \"s3c/r@t\" }")) {
+      assertLocks(server.url().replace("//", "//s3c%2Fr%40t@"));
+      assertUnfit(server.url().replace("//", "//s3c@") + SHORT, "refuses the credentials");
+    }
+  }
+
+  @Test
+  void givenServerWithTls_thenLocksAreKeptOverIt_andEachMismatchIsTold() {
+    RedisSecurity made = RedisSecurity.make(folder, "", "");
+    String certificate = made.certificate().toString();
+    try (NatsServer server =
+        NatsServers.start("--tls", "--tlscert", certificate, "--tlskey", made.key().toString())) {
+      String trusted = "?tls=true&" + made.trusted();
+      assertLocks(server.url() + trusted);
+      assertUnfit(server.url() + "?tls=true", "TLS to NATS fails");
+      assertUnfit("nats://localhost:" + server.port() + trusted, "TLS to NATS fails");
+      assertUnfit(server.url(), "Add tls=true");
+      assertUnfit(NatsServers.shared().url() + trusted, "TLS to NATS fails");
+    }
+  }
+
+  @Test
+  void givenServerWithoutJetStream_thenOpeningSaysSo() {
+    Path program = TestPrerequisites.required(NatsServer.installed(), "The program nats-server");
+    try (NatsServer server = NatsServer.startWithoutJetStream(program)) {
+      assertUnfit(server.url(), "JetStream is not enabled");
+    }
+  }
+
+  @Test
+  void givenBucketOfSomebodyElse_thenItIsRefusedUnlessLocksAreSafeThere() throws Exception {
+    assertRefused("is kept in memory", made -> made.storageType(StorageType.Memory));
+    assertRefused("drops what is older than 1h", made -> made.maxAge(Duration.ofHours(1)));
+    assertRefused("drops locks when it is full", made -> made.discardPolicy(DiscardPolicy.Old));
+    assertRefused("does not republish", made -> made.republish(null));
+  }
+
+  private static void assertRefused(String why, UnaryOperator<StreamConfiguration.Builder> change)
+      throws Exception {
+    String namespace = NatsServers.namespace();
+    String url = NatsServers.shared().url() + "?namespace=" + namespace;
+    String stream = "KV_mortise-" + namespace;
+    assertLocks(url);
+    try (NatsOperator operator = NatsOperator.of(NatsServers.shared())) {
+      StreamConfiguration is = operator.streams().getStreamInfo(stream).getConfiguration();
+      operator.streams().deleteStream(stream);
+      operator.streams().addStream(change.apply(StreamConfiguration.builder(is)).build());
+    }
+    assertUnfit(url, why);
+  }
+
+  @Test
+  void givenConnectionOfTheApplication_thenItIsUsed_andStaysOpen() throws Exception {
+    try (NatsOperator mine = NatsOperator.of(NatsServers.shared())) {
+      String parameters = "namespace=" + NatsServers.namespace();
+      try (LockStore store = NatsStore.open(mine.connection(), parameters)) {
+        assertLocks(store);
+        assertThat(store.toString()).startsWith("nats:");
+      }
+      assertThat(mine.connection().getStatus()).isEqualTo(Connection.Status.CONNECTED);
+      mine.connection().close();
+      assertThatThrownBy(() -> NatsStore.open(mine.connection(), ""))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("CLOSED");
+    }
+  }
+
+  @Test
+  void givenServer_whenExamined_thenItIsTold_andNothingIsMade() throws Exception {
+    String namespace = NatsServers.namespace();
+    try (LockStore store = NatsStore.open(NatsServers.shared().url() + "?namespace=" + namespace);
+        NatsOperator operator = NatsOperator.of(NatsServers.shared())) {
+      Map<String, Finding> findings = findings(store);
+      assertThat(findings.get("version").grade()).isEqualTo(Grade.FINE);
+      assertThat(findings.get("sync_interval").grade()).isEqualTo(Grade.NOTE);
+      assertThat(findings.get("bucket").value()).isEqualTo("none");
+      assertThat(BoundedWait.join(store.sessions(null, 10)).sessions()).isEmpty();
+      assertThat(BoundedWait.join(store.sweep(10))).isZero();
+      assertThat(operator.streams().getStreamNames()).doesNotContain("KV_mortise-" + namespace);
+      assertLocks(store);
+      assertThat(findings(store).get("replicas").value()).isEqualTo("1");
+    }
+  }
+
+  private static Map<String, Finding> findings(LockStore store) {
+    StoreReport report = BoundedWait.join(store.examine());
+    assertThat(report.mode()).isEqualTo("nats");
+    return report.findings().stream().collect(Collectors.toMap(Finding::id, Function.identity()));
+  }
+}

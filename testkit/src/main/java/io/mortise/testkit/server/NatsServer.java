@@ -1,0 +1,84 @@
+package io.mortise.testkit.server;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A NATS server in a process of its own, alone, on a free port of the loopback: the program {@code
+ * nats-server} of the PATH, with JetStream. Its folder and its process are gone after {@link
+ * #close()}, and at the latest when the JVM ends. For one thread.
+ */
+public final class NatsServer extends LocalServer {
+  private NatsServer(ServerProcess process, int port) {
+    super(process, port);
+  }
+
+  /** The program on the PATH; empty if there is none. */
+  public static Optional<Path> installed() {
+    return ServerProcess.find("nats-server");
+  }
+
+  /**
+   * Starts a server with JetStream, and waits until it serves.
+   *
+   * @param program see {@link #installed()}
+   * @param arguments more of them, in the program's own form
+   * @throws IllegalStateException if it does not come up; the message has what it said
+   */
+  public static NatsServer start(Path program, String... arguments) {
+    List<String> all = new ArrayList<>(List.of("-js"));
+    all.addAll(List.of(arguments));
+    return start(program, all);
+  }
+
+  /**
+   * The same without JetStream.
+   *
+   * @param program see {@link #installed()}
+   */
+  public static NatsServer startWithoutJetStream(Path program) {
+    return start(program, List.of());
+  }
+
+  private static NatsServer start(Path program, List<String> arguments) {
+    int port = ServerProcess.freePort();
+    try {
+      Path folder = Files.createTempDirectory("mortise-nats");
+      List<String> command = new ArrayList<>();
+      command.add(program.toString());
+      command.addAll(List.of("-a", "127.0.0.1", "-p", Integer.toString(port)));
+      command.addAll(List.of("-sd", folder.resolve("data").toString()));
+      command.addAll(arguments);
+      return new NatsServer(
+          ServerProcess.start("nats", folder, command, () -> isReady(port)), port);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** It greets each connection. */
+  private static boolean isReady(int port) throws IOException {
+    try (Socket socket = ServerProcess.connect(port);
+        BufferedReader reader =
+            new BufferedReader(
+                new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))) {
+      String greeting = reader.readLine();
+      return greeting != null && greeting.startsWith("INFO ");
+    }
+  }
+
+  /** {@code nats://127.0.0.1:port}. */
+  @Override
+  public String url() {
+    return "nats://127.0.0.1:" + port;
+  }
+}
