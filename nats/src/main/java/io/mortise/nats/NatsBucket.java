@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -112,25 +113,25 @@ final class NatsBucket implements AutoCloseable {
    * Writes a key if its last message is still the one with that number.
    *
    * @param expected 0 if it has none
-   * @return whether it was written
+   * @return the number of the new message; empty if it was not written
    */
-  CompletionStage<Boolean> write(String key, String expected, Headers headers, byte[] text) {
+  CompletionStage<OptionalLong> write(String key, String expected, Headers headers, byte[] text) {
     headers.put(EXPECTED_SEQUENCE, expected).put(EXPECTED_STREAM, stream);
     return send(subjects() + key, headers, text)
-        .thenApply(answer -> isWritten(answer, WRONG_LAST_SEQUENCE, WRONG_LAST_SEQUENCE_SHORT));
+        .thenApply(answer -> written(answer, WRONG_LAST_SEQUENCE, WRONG_LAST_SEQUENCE_SHORT));
   }
 
   /**
-   * Whether a write was made.
+   * The number of a message that was written; empty if it was not.
    *
    * @param refusals codes that say that it was not
    */
-  private boolean isWritten(Message answer, int... refusals) {
+  private OptionalLong written(Message answer, int... refusals) {
     try {
-      return new PublishAck(answer).getSeqno() > 0;
+      return OptionalLong.of(new PublishAck(answer).getSeqno());
     } catch (JetStreamApiException e) {
       refuse(e.getApiErrorCode(), e.getMessage(), refusals);
-      return false;
+      return OptionalLong.empty();
     } catch (IOException e) {
       throw unavailable("answers something else: " + e.getMessage(), e);
     }
@@ -207,10 +208,10 @@ final class NatsBucket implements AutoCloseable {
   }
 
   /** A write that is refused to everybody, and to a user who may not write in another way. */
-  CompletionStage<Boolean> checkAccess() {
+  CompletionStage<OptionalLong> checkAccess() {
     return send(
             subjects() + "access", new Headers().put(EXPECTED_STREAM, stream + "-other"), NOTHING)
-        .thenApply(answer -> isWritten(answer, OTHER_STREAM));
+        .thenApply(answer -> written(answer, OTHER_STREAM));
   }
 
   /**

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
@@ -116,7 +117,7 @@ final class NatsDocuments implements VersionedDocuments {
   }
 
   @Override
-  public CompletionStage<Boolean> compareAndSet(
+  public CompletionStage<Written> compareAndSet(
       String key, VersionedText found, @Nullable String text) {
     String token = KeyToken.encode(key);
     Headers headers = new Headers().put(WRITER, writer);
@@ -125,10 +126,21 @@ final class NatsDocuments implements VersionedDocuments {
     }
     byte[] body = text == null ? new byte[0] : text.getBytes(StandardCharsets.UTF_8);
     if (found.equals(NO_STREAM)) {
-      return bucket.make().thenCompose(made -> bucket.write(token, UNWRITTEN, headers, body));
+      return bucket
+          .make()
+          .thenCompose(made -> bucket.write(token, UNWRITTEN, headers, body))
+          .thenApply(sequence -> written(text, sequence));
     }
     String expected = found.version().startsWith(UNWRITTEN) ? UNWRITTEN : found.version();
-    return bucket.write(token, expected, headers, body);
+    return bucket
+        .write(token, expected, headers, body)
+        .thenApply(sequence -> written(text, sequence));
+  }
+
+  private static Written written(@Nullable String text, OptionalLong sequence) {
+    return sequence.isPresent()
+        ? new Written(true, new VersionedText(text, Long.toString(sequence.getAsLong())))
+        : new Written(false, null);
   }
 
   /** Lists all keys of the kind each time, in memory: the server knows no order of keys. */

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.spi.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
@@ -53,11 +54,11 @@ class NatsDocumentsTest {
   }
 
   private boolean write(String key, VersionedText found, String text) {
-    return BoundedWait.join(documents.compareAndSet(key, found, text));
+    return BoundedWait.join(documents.compareAndSet(key, found, text)).made();
   }
 
   private boolean remove(String key, VersionedText found) {
-    return BoundedWait.join(documents.compareAndSet(key, found, null));
+    return BoundedWait.join(documents.compareAndSet(key, found, null)).made();
   }
 
   @Test
@@ -136,14 +137,14 @@ class NatsDocumentsTest {
               NatsDocuments.MARKERS_KEPT);
       BoundedWait.join(far.read("lock/a"));
       way.weather(NetworkCondition.REQUESTS_HELD);
-      CompletableFuture<Boolean> late =
+      CompletableFuture<Written> late =
           far.compareAndSet("lock/a", found, "late").toCompletableFuture();
       if (meanwhile) {
         assertThat(write("lock/a", found, "end")).isTrue();
       }
       assertThat(late).isNotDone();
       way.weather(NetworkCondition.FAIR);
-      assertThat(BoundedWait.join(late)).isNotEqualTo(meanwhile);
+      assertThat(BoundedWait.join(late).made()).isNotEqualTo(meanwhile);
       assertThat(read("lock/a").text()).isEqualTo(meanwhile ? "end" : "late");
     }
   }
@@ -182,10 +183,10 @@ class NatsDocumentsTest {
     documents.watch("session/b", b::incrementAndGet);
     documents.watch("session/b", ended::incrementAndGet).run();
     assertThat(write("session/a", read("session/a"), "own")).isTrue();
-    assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "x"))).isTrue();
+    assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "x")).made()).isTrue();
     await().atMost(LONG).until(() -> b.get() == 1);
     assertThat(a).as("own, and published before").hasValue(0);
-    assertThat(BoundedWait.join(other.compareAndSet("session/a", read("session/a"), "x"))).isTrue();
+    assertThat(BoundedWait.join(other.compareAndSet("session/a", read("session/a"), "x")).made()).isTrue();
     await().atMost(LONG).until(() -> a.get() == 1);
     assertThat(ended).hasValue(0);
   }
