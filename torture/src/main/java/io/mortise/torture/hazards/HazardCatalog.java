@@ -2,43 +2,41 @@ package io.mortise.torture.hazards;
 
 import io.mortise.console.internal.view.HazardStory;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
 /** All stories, with what plays them. */
 public final class HazardCatalog {
-  private static final Map<String, Hazard.HazardScenario> SCENARIOS =
-      Map.ofEntries(
-          Map.entry("gc-pause", new GcPause()),
-          Map.entry("expired-release", new ExpiredRelease()),
-          Map.entry("failover-forgets", new AsyncFailover()),
-          Map.entry("redlock-restart", new RedlockRestart()),
-          Map.entry("redlock-clock-jump", new RedlockClockJump()),
-          Map.entry("redlock-partition", new RedlockPartition()),
-          Map.entry("sharded-instance-dies", new ShardFailure()),
-          Map.entry("zk-session-gc", new ZooKeeperSessionPause()),
-          Map.entry("db-crash-holder", new DatabaseCrash()),
-          Map.entry("thundering-herd", new ThunderingHerd()),
-          Map.entry("late-command", new DelayedCommand()),
-          Map.entry("etcd-lease-revoked", EtcdLeaderPause::leaseIsRevoked),
-          Map.entry("etcd-late-write", EtcdLeaderPause::writeIsLate));
-
   /** Those whose second half can run on a store of the user's. */
   private static final Set<String> ANYWHERE = Set.of("gc-pause", "expired-release");
 
   private static final List<Hazard> ALL =
-      HazardStory.all().stream()
-          .map(
-              text ->
-                  new Hazard(
-                      text,
-                      ANYWHERE.contains(text.name()),
-                      Objects.requireNonNull(SCENARIOS.get(text.name()), text.name())))
-          .toList();
+      HazardStory.all().stream().map(HazardCatalog::playable).toList();
 
   private HazardCatalog() {}
+
+  private static Hazard playable(HazardStory text) {
+    return new Hazard(text, ANYWHERE.contains(text.name()), scenario(text.name()));
+  }
+
+  private static Hazard.HazardScenario scenario(String name) {
+    return switch (name) {
+      case "gc-pause" -> new GcPause();
+      case "expired-release" -> new ExpiredRelease();
+      case "failover-forgets" -> new AsyncFailover();
+      case "redlock-restart" -> new RedlockRestart();
+      case "redlock-clock-jump" -> new RedlockClockJump();
+      case "redlock-partition" -> new RedlockPartition();
+      case "sharded-instance-dies" -> new ShardFailure();
+      case "zk-session-gc" -> new ZooKeeperSessionPause();
+      case "db-crash-holder" -> new DatabaseCrash();
+      case "thundering-herd" -> new ThunderingHerd();
+      case "late-command" -> new DelayedCommand();
+      case "etcd-lease-revoked" -> EtcdLeaderPause::leaseIsRevoked;
+      case "etcd-late-write" -> EtcdLeaderPause::writeIsLate;
+      default -> throw new IllegalStateException("Nothing plays story '" + name + "'.");
+    };
+  }
 
   /** Every story, in the order in which they are best read. */
   public static List<Hazard> all() {

@@ -163,9 +163,9 @@ public record HazardStory(
               "A leader of etcd that stood still goes on, and ends leases that were kept alive",
               "etcd issues 12528 and 15247; K. Kingsbury, Jepsen: etcd 3.4.3, 2020",
               "etcd",
-              "The former leader finds all leases over and has them revoked, though another leader has kept them alive. The"
-                  + " key is gone, and another process takes the lock.",
-              "No lock hangs on a lease of etcd. A session ends when its heartbeat was seen unchanged for a TTL.",
+              "Another leader keeps the lease alive. The former one goes on, finds the lease over and has it revoked: the lock is"
+                  + " free while its holder works.",
+              "Locks hang on sessions of Mortise and not on leases of etcd. The former leader finds nothing that could be over.",
               Set.of("etcd"),
               List.of("partition-servers")),
           new HazardStory(
@@ -173,9 +173,9 @@ public record HazardStory(
               "A write that was given up is executed when a leader of etcd goes on",
               "P. Bailis and K. Kingsbury, The Network is Reliable, 2014",
               "etcd",
-              "The leader stands still and the client gives up. When the leader goes on, the late write takes the lock, and"
-                  + " nobody holds it.",
-              "Whoever gives up writes the lock's record. The late write compares its version, and does nothing.",
+              "The late write takes the lock for a client that has gone. It stays shut until its lease ends.",
+              "The client takes its request back by a write. The late request compares a revision that is not there any more, and"
+                  + " grants nothing.",
               Set.of("etcd"),
               List.of("slow-network")));
 
