@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <p>All are tried at once, whatever order the caller gave. If one is busy, those behind it in the
  * order of their names' bytes are given back, and the group waits for that one; then the rest is
  * tried at once again. A group that waits holds only names before the one that it waits for, so
- * that groups cannot wait for each other in a circle.
+ * that groups cannot wait for each other in a cycle.
  */
 public interface LockGroup {
   /**

@@ -66,7 +66,7 @@ final class TopCommand implements Callable<Integer> {
     boolean colours = cliEnvironment.variables().getOrDefault("NO_COLOR", "").isEmpty();
     try (LockClient client = store.watch()) {
       TopSession session = new TopSession(client.admin(), SHARE, allowed);
-      HeldBack log = new HeldBack();
+      DeferredStderr log = new DeferredStderr();
       try {
         session.run(cliEnvironment.out(), colours, done -> tell(log, done));
       } finally {
@@ -76,7 +76,7 @@ final class TopCommand implements Callable<Integer> {
     return ExitStatus.OK;
   }
 
-  private void tell(HeldBack log, List<String> done) {
+  private void tell(DeferredStderr log, List<String> done) {
     log.release();
     if (!store.quiet) {
       done.forEach(text -> cliEnvironment.err().println("mortise: " + text));
@@ -84,13 +84,13 @@ final class TopCommand implements Callable<Integer> {
   }
 
   /** The log would be written over the screen: it is kept back until that is gone. */
-  private static final class HeldBack {
+  private static final class DeferredStderr {
     private static final int MOST = 100_000;
 
     private final PrintStream before = System.err;
     private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
 
-    HeldBack() {
+    DeferredStderr() {
       System.setErr(
           new PrintStream(kept, true, Charset.defaultCharset()) {
             @Override

@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
     description = "Show who waits for whom, and who may wait for each other for ever.",
     footer = {
       "",
-      "The processes at the left wait for nobody: look there first. A circle is a possible deadlock. It is none if"
+      "The processes at the left wait for nobody: look there first. A cycle is a possible deadlock. It is none if"
           + " different threads of a process hold and wait, or if the locks changed hands while this looked: look again.",
       "",
       "Exit status: 0, or 1 if there is a possible deadlock."

@@ -93,7 +93,7 @@ class OperatorTest {
           .until(() -> !alarms().isEmpty());
       assertThat(String.valueOf(alarms().get(0).get("locks"))).contains("account/1", "account/7");
 
-      // The culprit: of those who wait in the circle, the one that has held for the shorter time.
+      // The culprit: of those who wait in the cycle, the one that has held for the shorter time.
       Map<String, Object> waits = get("waits");
       assertThat(list(waits, "cycles")).hasSize(1);
       Map<String, Long> pids = new HashMap<>();

@@ -31,8 +31,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>All that are not held yet are tried together. If one is busy, those behind it in the order of
  * names are given back, and it is waited for in that order; then the rest is tried again. So a
- * group that waits holds nothing but names before the one that it waits for, and no circle of
- * groups can wait for each other.
+ * group that waits holds nothing but names before the one that it waits for, and no cycle of groups
+ * can wait for each other.
  */
 final class EngineLockGroup implements LockGroup {
   private static final Logger log = LoggerFactory.getLogger(EngineLockGroup.class);

@@ -6,20 +6,31 @@ import io.mortise.event.LockListener.RenewalResult;
 import io.mortise.event.LockListener.SessionChanged;
 import io.mortise.event.LockListener.SessionRenewed;
 import java.util.Locale;
+import jdk.jfr.FlightRecorder;
 
-/** Events of the Java Flight Recorder. Only this and the event classes need module jdk.jfr. */
+/**
+ * Events of the Java Flight Recorder. Only this and the event classes need module jdk.jfr. To load
+ * the first event class takes tens of milliseconds, so none is loaded before the recorder is
+ * initialized, as by the first recording of the process.
+ */
 final class JfrRecording implements FlightRecording {
   /** A renewal that takes longer than one part in so many of the TTL is written. */
   private static final int SLOW_PART = 3;
 
-  // Asked for whether their settings are on; never committed.
-  private final LockAcquireEvent anyAcquire = new LockAcquireEvent();
-  private final LockHoldEvent anyHold = new LockHoldEvent();
-  private final LeaseLostEvent anyLoss = new LeaseLostEvent();
+  /** Asked for whether their settings are on; never committed. */
+  private static final class EventSettings {
+    static final LockAcquireEvent ANY_ACQUIRE = new LockAcquireEvent();
+    static final LockHoldEvent ANY_HOLD = new LockHoldEvent();
+    static final LeaseLostEvent ANY_LOSS = new LeaseLostEvent();
+
+    static boolean wantAny() {
+      return ANY_ACQUIRE.isEnabled() || ANY_HOLD.isEnabled() || ANY_LOSS.isEnabled();
+    }
+  }
 
   @Override
   public boolean isEnabled() {
-    return anyAcquire.isEnabled() || anyHold.isEnabled() || anyLoss.isEnabled();
+    return FlightRecorder.isInitialized() && EventSettings.wantAny();
   }
 
   @Override
@@ -88,6 +99,9 @@ final class JfrRecording implements FlightRecording {
 
   @Override
   public void renewed(SessionRenewed renewed) {
+    if (!FlightRecorder.isInitialized()) {
+      return;
+    }
     RenewalEvent event = new RenewalEvent();
     boolean isSlow = renewed.took().multipliedBy(SLOW_PART).compareTo(renewed.session().ttl()) > 0;
     if (event.isEnabled() && (isSlow || renewed.outcome() != RenewalResult.RENEWED)) {
@@ -103,6 +117,9 @@ final class JfrRecording implements FlightRecording {
 
   @Override
   public void changed(SessionChanged changed) {
+    if (!FlightRecorder.isInitialized()) {
+      return;
+    }
     SessionEvent event = new SessionEvent();
     if (event.isEnabled()) {
       event.session = changed.session().id();

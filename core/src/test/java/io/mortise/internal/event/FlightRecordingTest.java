@@ -12,6 +12,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -92,14 +93,24 @@ class FlightRecordingTest {
 
   @Test
   void givenRuntimeWithoutFlightRecorder_thenLocksAreServed() throws Exception {
+    assertThat(lockWith("--limit-modules", "java.base")).contains("locked without recorder: true");
+  }
+
+  @Test
+  void givenNoRecording_thenNoEventClassIsLoaded() throws Exception {
+    assertThat(lockWith("-Xlog:class+load"))
+        .contains("locked without recorder: false", JfrRecording.class.getName() + " ")
+        .doesNotContain(LockAcquireEvent.class.getName());
+  }
+
+  private static String lockWith(String... options) throws Exception {
+    List<String> words = new ArrayList<>();
+    words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    words.addAll(List.of(options));
+    words.addAll(
+        List.of("-cp", System.getProperty("java.class.path"), LockWithoutRecorder.class.getName()));
     Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--limit-modules",
-                "java.base",
-                "-cp",
-                System.getProperty("java.class.path"),
-                LockWithoutRecorder.class.getName())
+        new ProcessBuilder(words)
             .redirectErrorStream(true)
             .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
             .start();
@@ -107,7 +118,7 @@ class FlightRecordingTest {
       String said = new String(output.readAllBytes(), StandardCharsets.UTF_8);
       assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
       assertThat(process.exitValue()).as(said).isZero();
-      assertThat(said).contains("locked without recorder: true");
+      return said;
     } finally {
       process.destroyForcibly();
     }

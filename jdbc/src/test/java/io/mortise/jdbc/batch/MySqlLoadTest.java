@@ -27,7 +27,7 @@ class MySqlLoadTest {
 
   /**
    * InnoDB locks gaps where isolation or unique keys make it, and then steps on different locks
-   * wait for each other in circles.
+   * wait for each other in cycles.
    */
   @Timeout(150)
   @ParameterizedTest

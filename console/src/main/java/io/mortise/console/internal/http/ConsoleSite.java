@@ -46,7 +46,7 @@ public final class ConsoleSite {
       AccessToken token,
       Function<ConsoleRequest, ConsoleResponse> api) {
     String base = behind == null ? "/" : (behind.getRawPath() + "/").replaceAll("/+$", "/");
-    return new ConsoleSite(new LinkGuard(address, behind, token), new PageFiles(), api, base);
+    return new ConsoleSite(new TokenGuard(address, behind, token), new PageFiles(), api, base);
   }
 
   /**

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Circles of waits that stay. Locks are looked at one after the other, so a circle may be none; it
+ * Cycles of waits that stay. Locks are looked at one after the other, so a cycle may be none; it
  * counts when the same waits are seen again in a later look, and have lasted.
  */
 final class CycleWatch {
@@ -23,17 +23,17 @@ final class CycleWatch {
 
   private final Map<String, Seen> seen = new HashMap<>();
 
-  /** When a circle of these locks was first seen, by the looks at them: the oldest one. */
+  /** When a cycle of these locks was first seen, by the looks at them: the oldest one. */
   private record Seen(Set<String> locks, Instant oldestLook, Instant since) {}
 
-  /** The locks of all circles, also of those that have not lasted yet: they are to be looked at. */
+  /** The locks of all cycles, also of those that have not lasted yet: they are to be looked at. */
   synchronized Set<String> suspected() {
     Set<String> locks = new HashSet<>();
-    seen.values().forEach(circle -> locks.addAll(circle.locks()));
+    seen.values().forEach(cycle -> locks.addAll(cycle.locks()));
     return locks;
   }
 
-  /** The circles among these that have lasted. */
+  /** The cycles among these that have lasted. */
   synchronized List<WaitCycle> among(Collection<SeenLock> waited, Instant now) {
     Map<String, SeenLock> byName = new HashMap<>();
     waited.forEach(lock -> byName.put(lock.name(), lock));

@@ -59,7 +59,7 @@ public final class HistoryFile implements AutoCloseable {
    * @param alive until when the last one ran
    * @param events the oldest first
    */
-  record Past(Instant since, Instant alive, List<ObservedEvent> events) {}
+  record SavedHistory(Instant since, Instant alive, List<ObservedEvent> events) {}
 
   /**
    * Opens a file, or makes it. No other process can use it until it is closed.
@@ -180,7 +180,7 @@ public final class HistoryFile implements AutoCloseable {
    * @param most how many events
    * @throws IllegalArgumentException if they saw another store
    */
-  @Nullable Past read(int most) {
+  @Nullable SavedHistory read(int most) {
     try (PreparedStatement console = connection.prepareStatement(read("history_console"));
         ResultSet row = console.executeQuery()) {
       if (!row.next()) {
@@ -196,7 +196,7 @@ public final class HistoryFile implements AutoCloseable {
                 + store
                 + ". Choose another file.");
       }
-      return new Past(
+      return new SavedHistory(
           Instant.ofEpochMilli(row.getLong("since_ms")),
           Instant.ofEpochMilli(row.getLong("alive_ms")),
           events(row.getLong("last_seq") - most));

@@ -20,8 +20,8 @@ final class HotTask extends ObserverTask {
   /** The least time between two looks at the same lock. */
   static final long HOT = Duration.ofSeconds(2).toNanos();
 
-  /** The same for locks of circles: the second look tells whether one lasts. */
-  private static final long CIRCLE = Duration.ofSeconds(1).toNanos();
+  /** The same for locks of cycles: the second look tells whether one lasts. */
+  private static final long CYCLE = Duration.ofSeconds(1).toNanos();
 
   private static final long NOTHING = Duration.ofSeconds(1).toNanos();
 
@@ -31,7 +31,7 @@ final class HotTask extends ObserverTask {
   private final InstantSource clock;
   private final Runnable looked;
   private final Map<String, Long> lookedAt = new ConcurrentHashMap<>();
-  private Set<String> inCircles = Set.of();
+  private Set<String> inCycles = Set.of();
 
   HotTask(LockAdmin admin, SeenLocks seen, Viewers viewers, InstantSource clock, Runnable looked) {
     this.admin = admin;
@@ -41,9 +41,9 @@ final class HotTask extends ObserverTask {
     this.looked = looked;
   }
 
-  /** Deadlocks, and circles that may become some, are of these locks by now. */
+  /** Deadlocks, and cycles that may become some, are of these locks by now. */
   void suspect(Set<String> locks) {
-    inCircles = locks;
+    inCycles = locks;
   }
 
   @Override
@@ -57,12 +57,12 @@ final class HotTask extends ObserverTask {
 
   private long dueAt(String name, long now) {
     Long last = lookedAt.get(name);
-    return last == null ? now : last + (inCircles.contains(name) ? CIRCLE : HOT);
+    return last == null ? now : last + (inCycles.contains(name) ? CYCLE : HOT);
   }
 
   private @Nullable String next(long now) {
     String oldest = null;
-    for (Set<String> names : List.of(viewers.locks(), inCircles, seen.hot())) {
+    for (Set<String> names : List.of(viewers.locks(), inCycles, seen.hot())) {
       for (String name : names) {
         if (oldest == null || dueAt(name, now) < dueAt(oldest, now)) {
           oldest = name;
@@ -84,7 +84,7 @@ final class HotTask extends ObserverTask {
         .keySet()
         .removeIf(
             other ->
-                !open.contains(other) && !inCircles.contains(other) && !seen.hot().contains(other));
+                !open.contains(other) && !inCycles.contains(other) && !seen.hot().contains(other));
     LockInfo info = admin.find(name).orElse(null);
     Instant at = clock.instant();
     SeenLock look = info == null ? SeenLock.free(name, at, now) : SeenLock.of(info, at, now);

@@ -100,7 +100,7 @@ public final class Observer {
     this.clock = clock;
     this.budget = new StoreBudget(share, ticker.nanos());
     this.started = clock.instant();
-    HistoryFile.Past past = history == null ? null : history.read(EventRing.KEPT);
+    HistoryFile.SavedHistory past = history == null ? null : history.read(EventRing.KEPT);
     this.watchedSince = past == null ? started : past.since();
     if (past != null) {
       seen.restore(past, started);

@@ -63,7 +63,7 @@ final class SeenLocks {
   }
 
   /** What a console has seen that ran before. */
-  synchronized void restore(HistoryFile.Past past, Instant now) {
+  synchronized void restore(HistoryFile.SavedHistory past, Instant now) {
     events.restore(past.events());
     for (ObservedEvent event : past.events()) {
       String attempt = event.attempt();

@@ -161,7 +161,7 @@ public final class WaitGraph {
         .toList();
   }
 
-  /** Sessions that wait for each other around a circle; each such group once. */
+  /** Sessions that wait for each other around a cycle; each such group once. */
   public List<List<String>> cycles() {
     return new Components().found();
   }

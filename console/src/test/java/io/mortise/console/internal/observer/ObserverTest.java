@@ -233,7 +233,7 @@ class ObserverTest {
   }
 
   @Test
-  void givenCirclesOfOtherWaitsEachTime_thenNoneIsTold() {
+  void givenCyclesOfOtherWaitsEachTime_thenNoneIsTold() {
     store.hold("a", 1, 1);
     store.hold("b", 2, 1);
     for (int i = 2; i < 20; i++) {

@@ -18,17 +18,17 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** Circles of processes that wait for each other. */
+/** Cycles of processes that wait for each other. */
 class WaitGraphTest {
   private static final int SESSIONS = 7;
 
   private int attempts;
 
   @Test
-  void givenRandomLocks_thenCirclesAreThoseThatATryOfAllWaysFinds() {
+  void givenRandomLocks_thenCyclesAreThoseThatATryOfAllWaysFinds() {
     long seed = Long.getLong("mortise.wait.seed", 28);
     Random random = new Random(seed);
-    int withCircles = 0;
+    int withCycles = 0;
     for (int round = 0; round < 2000; round++) {
       boolean[][] waits = new boolean[SESSIONS][SESSIONS];
       List<LockInfo> locks = new ArrayList<>();
@@ -38,26 +38,26 @@ class WaitGraphTest {
         waits[waiter][holder] |= waiter != holder;
         locks.add(lock("l" + i, holder, waiter));
       }
-      Set<String> expected = circles(waits);
-      withCircles += expected.isEmpty() ? 0 : 1;
+      Set<String> expected = cycles(waits);
+      withCycles += expected.isEmpty() ? 0 : 1;
       Set<String> found = new TreeSet<>();
       new WaitGraph(locks).cycles().forEach(cycle -> found.add(new TreeSet<>(cycle).toString()));
       assertThat(found)
           .as("round %d; again: -Dmortise.wait.seed=%d", round, seed)
           .isEqualTo(expected);
     }
-    assertThat(withCircles).as("rounds with a circle").isBetween(100, 1900);
+    assertThat(withCycles).as("rounds with a cycle").isBetween(100, 1900);
   }
 
   @Test
-  void givenProcessThatWaitsForItself_thenItIsNoCircle_andIsARoot() {
+  void givenProcessThatWaitsForItself_thenItIsNoCycle_andIsARoot() {
     WaitGraph graph = new WaitGraph(List.of(lock("l", 1, 1)));
     assertThat(graph.cycles()).isEmpty();
     assertThat(graph.roots()).containsExactly(session(1));
   }
 
   @Test
-  void givenBarrierWhosePartiesWatchEachOther_thenItIsNoCircle_andOtherWaitsAreOne() {
+  void givenBarrierWhosePartiesWatchEachOther_thenItIsNoCycle_andOtherWaitsAreOne() {
     String id = "x_-4567890ab";
     List<LockInfo> ring = new ArrayList<>();
     for (int party = 0; party < 3; party++) {
@@ -118,7 +118,7 @@ class WaitGraphTest {
   }
 
   /** Sessions that reach each other, by following all ways. */
-  private static Set<String> circles(boolean[][] waits) {
+  private static Set<String> cycles(boolean[][] waits) {
     boolean[][] reach = new boolean[SESSIONS][];
     for (int i = 0; i < SESSIONS; i++) {
       reach[i] = waits[i].clone();
@@ -130,19 +130,19 @@ class WaitGraphTest {
         }
       }
     }
-    Set<String> circles = new TreeSet<>();
+    Set<String> cycles = new TreeSet<>();
     for (int i = 0; i < SESSIONS; i++) {
-      Set<String> circle = new TreeSet<>();
+      Set<String> cycle = new TreeSet<>();
       for (int k = 0; k < SESSIONS; k++) {
         if (reach[i][k] && reach[k][i]) {
-          circle.add(session(k));
+          cycle.add(session(k));
         }
       }
-      if (circle.size() > 1) {
-        circles.add(circle.toString());
+      if (cycle.size() > 1) {
+        cycles.add(cycle.toString());
       }
     }
-    return circles;
+    return cycles;
   }
 
   private LockInfo lock(String name, int holder, int waiter) {

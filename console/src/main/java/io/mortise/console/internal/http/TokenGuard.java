@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * as none permits it; and by the name of its own site, pointed at this host, it gets 421. There is
  * no cookie, so a browser adds nothing of itself.
  */
-final class LinkGuard extends RequestGuard {
+final class TokenGuard extends RequestGuard {
   private final Set<String> hosts = new LinkedHashSet<>();
   private final Set<String> origins = new LinkedHashSet<>();
   private final AccessToken token;
@@ -23,7 +23,7 @@ final class LinkGuard extends RequestGuard {
   /**
    * @param behind where people reach the console through a proxy; null if there is none
    */
-  LinkGuard(InetSocketAddress address, @Nullable URI behind, AccessToken token) {
+  TokenGuard(InetSocketAddress address, @Nullable URI behind, AccessToken token) {
     this.token = token;
     String host = address.getAddress().getHostAddress();
     int port = address.getPort();
