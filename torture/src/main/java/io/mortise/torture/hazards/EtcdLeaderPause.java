@@ -17,14 +17,14 @@ final class EtcdLeaderPause {
   /** Longer than an answer takes, shorter than a lease lives. */
   private static final int PATIENCE_MILLIS = 1000;
 
-  /** So many leases: whether one is revoked hangs on what the leader does first. */
-  private static final int LOCKS = 20;
-
+  private static final int LOCKS = 3;
   private static final int LEASE_SECONDS = 2;
-  private static final int MOST_ROUNDS = 6;
+
+  /** What becomes of a round hangs on what the leader does first; of etcd 3.4 mostly this. */
+  private static final int MOST_ROUNDS = 20;
 
   /** Longer than a lease, and than the election of another leader. */
-  private static final Duration STANDSTILL = Duration.ofMillis(4500);
+  private static final Duration STANDSTILL = Duration.ofMillis(3500);
 
   /** In which the former leader does its harm. */
   private static final Duration AFTERMATH = Duration.ofMillis(1500);
@@ -165,13 +165,21 @@ final class EtcdLeaderPause {
   private static void naiveWrite(HazardContext hazardContext, EtcdCluster cluster) {
     hazardContext.chapter(
         "The naive lock: a key that is made if it is not there, given up after 0.5 s");
+    boolean broken = false;
+    for (int round = 1; round <= MOST_ROUNDS && !broken; round++) {
+      broken = isExecutedLate(hazardContext, cluster, "import " + round);
+    }
+    hazardContext.expect(broken, "the late write is executed");
+    hazardContext.conclude("broke, as told: locked for nobody, until a lease of 60 s ends");
+  }
+
+  private static boolean isExecutedLate(
+      HazardContext hazardContext, EtcdCluster cluster, String name) {
     int leader = cluster.leader(0);
     int follower = (leader + 1) % cluster.size();
     NaiveEtcdLock a =
-        new NaiveEtcdLock(
-            cluster.member(follower), IMPATIENCE_MILLIS, "import", LONG_LEASE_SECONDS);
-    NaiveEtcdLock b =
-        new NaiveEtcdLock(cluster.member(follower), 5000, "import", LONG_LEASE_SECONDS);
+        new NaiveEtcdLock(cluster.member(follower), IMPATIENCE_MILLIS, name, LONG_LEASE_SECONDS);
+    NaiveEtcdLock b = new NaiveEtcdLock(cluster.member(follower), 5000, name, LONG_LEASE_SECONDS);
     cluster.member(leader).pause();
     hazardContext.say("leader", "stands still (SIGSTOP)");
     try {
@@ -190,10 +198,17 @@ final class EtcdLeaderPause {
       cluster.member(leader).resume();
     }
     hazardContext.say("leader", "goes on, and passes on what the follower had sent");
-    hazardContext.await("the late write is executed", b::isHeld);
+    double end = hazardContext.seconds() + AFTERMATH.toMillis() / 1000.0;
+    while (!b.isHeld()) {
+      if (hazardContext.seconds() > end) {
+        hazardContext.say("B", "was lucky: the leader took the write for its own. Once more");
+        return false;
+      }
+      hazardContext.pass(BETWEEN);
+    }
     hazardContext.expect(!b.lock(), "B does not get the lock");
     hazardContext.say("B", "does not get the lock: A has it, who has gone");
-    hazardContext.conclude("broke, as told: locked for nobody, until a lease of 60 s ends");
+    return true;
   }
 
   private static void mortiseWrite(HazardContext hazardContext, EtcdCluster cluster)
