@@ -183,10 +183,12 @@ class NatsDocumentsTest {
     documents.watch("session/b", b::incrementAndGet);
     documents.watch("session/b", ended::incrementAndGet).run();
     assertThat(write("session/a", read("session/a"), "own")).isTrue();
-    assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "x")).made()).isTrue();
+    assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "x")).made())
+        .isTrue();
     await().atMost(LONG).until(() -> b.get() == 1);
     assertThat(a).as("own, and published before").hasValue(0);
-    assertThat(BoundedWait.join(other.compareAndSet("session/a", read("session/a"), "x")).made()).isTrue();
+    assertThat(BoundedWait.join(other.compareAndSet("session/a", read("session/a"), "x")).made())
+        .isTrue();
     await().atMost(LONG).until(() -> a.get() == 1);
     assertThat(ended).hasValue(0);
   }
