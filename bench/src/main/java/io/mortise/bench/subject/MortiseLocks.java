@@ -39,10 +39,11 @@ public final class MortiseLocks implements Subject {
     this.options = options;
   }
 
-  /** In memory, with a listener. */
-  static MortiseLocks heardBy(LockListener listener) {
+  /** In memory, with a listener that does nothing. */
+  static MortiseLocks heard() {
     return new MortiseLocks(
-        LockClient.builder().url("mem:").listener(listener).build(), LockOptions.DEFAULTS);
+        LockClient.builder().url("mem:").listener(new SilentListener()).build(),
+        LockOptions.DEFAULTS);
   }
 
   @Override
@@ -150,5 +151,26 @@ public final class MortiseLocks implements Subject {
         held.close();
       }
     }
+  }
+
+  /** Is told of all that happens, and does nothing. */
+  private static final class SilentListener implements LockListener {
+    @Override
+    public void onAcquireStarted(AcquireStarted event) {}
+
+    @Override
+    public void onAcquireQueued(AcquireQueued event) {}
+
+    @Override
+    public void onAcquireEnded(AcquireEnded event) {}
+
+    @Override
+    public void onLeaseEnded(LeaseEnded event) {}
+
+    @Override
+    public void onSessionRenewed(SessionRenewed event) {}
+
+    @Override
+    public void onSessionChanged(SessionChanged event) {}
   }
 }
