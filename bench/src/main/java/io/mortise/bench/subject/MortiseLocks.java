@@ -39,11 +39,10 @@ public final class MortiseLocks implements Subject {
     this.options = options;
   }
 
-  /** In memory, with a listener that does nothing. */
-  static MortiseLocks heard() {
+  /** In memory, with a listener. */
+  static MortiseLocks heardBy(LockListener listener) {
     return new MortiseLocks(
-        LockClient.builder().url("mem:").listener(new SilentListener()).build(),
-        LockOptions.DEFAULTS);
+        LockClient.builder().url("mem:").listener(listener).build(), LockOptions.DEFAULTS);
   }
 
   @Override
@@ -154,7 +153,7 @@ public final class MortiseLocks implements Subject {
   }
 
   /** Is told of all that happens, and does nothing. */
-  private static final class SilentListener implements LockListener {
+  static final class SilentListener implements LockListener {
     @Override
     public void onAcquireStarted(AcquireStarted event) {}
 

@@ -33,7 +33,11 @@ public enum Subjects {
       GROUPS),
   MORTISE_MEM_FAIR(
       StoreKind.PROCESS, storeUrls -> new MortiseLocks("mem:", MortiseLocks.FAIR), OWN, WAITS),
-  MORTISE_MEM_LISTENER(StoreKind.PROCESS, storeUrls -> MortiseLocks.heard(), OWN, CALLS),
+  MORTISE_MEM_LISTENER(
+      StoreKind.PROCESS,
+      storeUrls -> MortiseLocks.heardBy(new MortiseLocks.SilentListener()),
+      OWN,
+      CALLS),
   MORTISE_MEM_METERS(
       StoreKind.PROCESS, storeUrls -> MortiseLocks.heardBy(LockedMethodCalls.meters()), OWN, CALLS),
   MORTISE_MEM_LOCKED(StoreKind.PROCESS, storeUrls -> new LockedMethodCalls(List.of()), OWN, CALLS),
