@@ -136,7 +136,9 @@ class ReplicationFaultTest {
     public void awaitPromotion() {
       await()
           .atMost(LONG)
-          .until(() -> set.master() != master && set.master().says("role", "master"));
+          .until(
+              () ->
+                  set.isAgreed() && set.master() != master && set.master().says("role", "master"));
     }
 
     @Override

@@ -170,12 +170,20 @@ public final class RedisSentinels implements AutoCloseable {
 
   /** Whom the first Sentinel names the master now. */
   public RedisServer master() {
-    int port =
-        Integer.parseInt(ask(ports.get(0), "SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME).get(1));
+    int port = masterPort(ports.get(0));
     return servers.stream()
         .filter(server -> server.portOfOthers() == port)
         .findFirst()
         .orElseThrow(() -> new IllegalStateException("No server of ours has port " + port + "."));
+  }
+
+  /** Whether all Sentinels name the same master: for a while after a failover they do not. */
+  public boolean isAgreed() {
+    return ports.stream().map(this::masterPort).distinct().count() == 1;
+  }
+
+  private int masterPort(int sentinel) {
+    return Integer.parseInt(ask(sentinel, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME).get(1));
   }
 
   /** All servers but the master. */
