@@ -121,10 +121,9 @@ public sealed interface Reply {
     CAPACITY_DIFFERS,
     /** The adjusted attempt does not hold. */
     NOT_HELD,
-    /**
-     * The store has no room, and lets nobody in until it has. Of an {@link Request.Adjust}: it has
-     * no more tokens for this hold, which stays as it is.
-     */
+    /** The hold may have no more fencing tokens, and stays as it is. */
+    TOKENS_USED_UP,
+    /** The store has no room, and lets nobody in until it has. Holds stay as they are. */
     STORE_FULL
   }
 }

@@ -382,7 +382,8 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
   private void moreTokens(int tokens, AttemptOperation operation) {
     if (tokens > 0 && !CuratorTokens.areLeft(token, tokensGiven)) {
       operation.refuse(
-          RefusalReason.STORE_FULL, "The tokens of this hold are used up: release and acquire.");
+          RefusalReason.TOKENS_USED_UP,
+          "The tokens of this hold are used up: release and acquire.");
       return;
     }
     if (tokens > 0) {

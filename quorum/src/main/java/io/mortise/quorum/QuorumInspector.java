@@ -301,8 +301,7 @@ final class QuorumInspector {
       }
     }
     int members = store.members().size();
-    List<Duration> closed =
-        new ArrayList<>(views.stream().map(LockView::shutFor).sorted().toList());
+    List<Duration> shut = new ArrayList<>(views.stream().map(LockView::shutFor).sorted().toList());
     int unknown = members - missing - views.size();
     // Members without a record are open.
     int rank = store.majority() - 1 - unknown;
@@ -311,7 +310,7 @@ final class QuorumInspector {
         first.name(),
         first.capacity(),
         token(views.stream().map(LockView::lastToken).toList()),
-        rank < 0 || rank >= closed.size() ? Duration.ZERO : closed.get(rank),
+        rank < 0 || rank >= shut.size() ? Duration.ZERO : shut.get(rank),
         holders,
         List.of());
   }

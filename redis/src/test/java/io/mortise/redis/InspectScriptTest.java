@@ -24,6 +24,7 @@ class InspectScriptTest extends LockScriptFixture {
         .containsExactly(
             Long.toString(script.now),
             record,
+            "3",
             B,
             entry,
             attempt('B', 2),
@@ -40,8 +41,8 @@ class InspectScriptTest extends LockScriptFixture {
             session('C'),
             "10000",
             "10000");
-    assertThat(script.inspect(P, 2).subList(2, 7))
-        .containsExactly(B, entry, attempt('B', 2), entry, "");
+    assertThat(script.inspect(P, 2).subList(2, 8))
+        .containsExactly("3", B, entry, attempt('B', 2), entry, "");
   }
 
   @Test
@@ -53,8 +54,8 @@ class InspectScriptTest extends LockScriptFixture {
       run(acquire(attempt('B', i)));
     }
     List<String> told = script.inspect(P, 1_000);
-    assertThat(IntStream.range(0, 203).mapToObj(i -> told.get(2 + 2 * i)).toList())
+    assertThat(IntStream.range(0, 203).mapToObj(i -> told.get(3 + 2 * i)).toList())
         .isEqualTo(attempts);
-    assertThat(told.get(2 + 2 * 203)).isEmpty();
+    assertThat(told.get(3 + 2 * 203)).isEmpty();
   }
 }

@@ -112,7 +112,7 @@ class TokenExhaustionTest {
       } else if (request instanceof Request.Adjust adjust && adjust.tokens() > 0) {
         sink.accept(
             new Reply.Refused(
-                adjust.attempt(), RefusalReason.STORE_FULL, "Its tokens are used up."));
+                adjust.attempt(), RefusalReason.TOKENS_USED_UP, "Its tokens are used up."));
       } else {
         session.submit(request, sink);
       }

@@ -414,7 +414,7 @@ final class AcquireProtocol {
         begin(stripe, claim);
       }
       case EVICTED -> engine.transitions.evicted(stripe, claim);
-      case STORE_FULL ->
+      case STORE_FULL, TOKENS_USED_UP ->
           failed(stripe, claim, new StoreUnavailableException(refused.message()), false);
       case UNSUPPORTED ->
           engine.transitions.fail(

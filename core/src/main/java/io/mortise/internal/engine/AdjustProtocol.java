@@ -210,7 +210,7 @@ final class AdjustProtocol {
     if (reply instanceof Reply.Refused refused) {
       switch (refused.why()) {
         case UNSUPPORTED -> throw new UnsupportedByStoreException(refused.message());
-        case STORE_FULL -> throw new StoreUnavailableException(refused.message());
+        case STORE_FULL, TOKENS_USED_UP -> throw new StoreUnavailableException(refused.message());
         default ->
             throw new LeaseLostException(
                 "Lease on lock '"

@@ -254,11 +254,12 @@ final class LocalHandoff {
 
   /** The claim, which somebody holds, gets no more tokens. Those that are left may be used up. */
   private void refused(Stripe stripe, Claim claim, Reply.Refused refused) {
-    if (refused.why() == RefusalReason.STORE_FULL) {
-      engine.stickyProtocol.notRefilled(claim);
-    } else {
-      engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store no longer knew it");
-      engine.transitions.release(stripe, claim);
+    switch (refused.why()) {
+      case TOKENS_USED_UP, STORE_FULL -> engine.stickyProtocol.notRefilled(claim);
+      default -> {
+        engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store no longer knew it");
+        engine.transitions.release(stripe, claim);
+      }
     }
   }
 }

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * version, so a step from an outdated text changes nothing, and is taken again. A step that would
  * write nothing is never taken from memory: nobody would have compared.
  *
- * <p><b>Conflicts.</b> Each means that another process got on, so all get on. After the second one
- * of a step the process waits for a random time before it reads again, so that many contenders do
+ * <p><b>Conflicts.</b> Each means that another process got on, so all get on. From the third one of
+ * a step on, the process waits for a random time before it reads again, so that many contenders do
  * not fail each other's writes for long.
  *
  * <p>Thread-safe. Remembers the 10,000 documents that were used last.
@@ -166,7 +166,7 @@ final class DocumentUpdater {
   private static Executor afterPause(int conflicts) {
     int bound = Math.min(LONGEST_PAUSE_MILLIS, 1 << Math.min(conflicts - RETRIED_AT_ONCE, 10));
     long micros = ThreadLocalRandom.current().nextLong(TimeUnit.MILLISECONDS.toMicros(bound));
-    return CompletableFuture.delayedExecutor(micros, TimeUnit.MICROSECONDS, Runnable::run);
+    return CompletableFuture.delayedExecutor(micros, TimeUnit.MICROSECONDS);
   }
 
   private @Nullable VersionedText remembered(String key) {

@@ -24,8 +24,8 @@ public final class ViewCodec {
   private final long now;
   private final Map<String, SessionState> sessionStates = new HashMap<>();
 
-  /** until when the lock is shut: a dead holder's at-least time counts. */
-  private long closed;
+  /** Until when the lock is shut: a dead holder's at-least time counts. */
+  private long shut;
 
   private record SessionState(Duration left, Duration ttl, @Nullable ClientLabel client) {
     static final SessionState UNKNOWN = new SessionState(Duration.ZERO, Duration.ZERO, null);
@@ -65,9 +65,9 @@ public final class ViewCodec {
       holders.add(alone(record, last));
     } else if (state == 'x') {
       capacity = (int) number(record, 40, 47);
-      closed = number(record, 77, 93);
+      shut = number(record, 77, 93);
     } else if (record.length() > 40) {
-      closed = number(record, 40, 56);
+      shut = number(record, 40, 56);
     }
     for (int i = 0; i < entries.size(); i += 2) {
       AttemptId attempt = AttemptId.parse(entries.get(i));
@@ -80,7 +80,7 @@ public final class ViewCodec {
     }
     holders.sort(Comparator.comparingLong(LockView.Participant::token));
     return new LockView(
-        name, capacity, last, until(closed), holders, waiters, waiterCount, lastEnd(record));
+        name, capacity, last, until(shut), holders, waiters, waiterCount, lastEnd(record));
   }
 
   private static @Nullable EndedHold lastEnd(String record) {
@@ -142,7 +142,7 @@ public final class ViewCodec {
 
   private void closeAfterDeath(AttemptId attempt, long shutUntil) {
     if (session(attempt).left().isZero()) {
-      closed = Math.max(closed, shutUntil);
+      shut = Math.max(shut, shutUntil);
     }
   }
 

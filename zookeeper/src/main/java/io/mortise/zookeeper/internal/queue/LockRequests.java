@@ -189,7 +189,7 @@ final class LockRequests {
           request,
           new Reply.Refused(
               attempt,
-              RefusalReason.STORE_FULL,
+              RefusalReason.TOKENS_USED_UP,
               "The hold on lock '" + name + "' has used up its tokens: acquire it anew."));
     } else {
       if (adjust.tokens() > 0) {
