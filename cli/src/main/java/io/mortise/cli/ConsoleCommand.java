@@ -1,7 +1,6 @@
 package io.mortise.cli;
 
 import io.mortise.LockClient;
-import io.mortise.StoreUnavailableException;
 import io.mortise.cli.child.BrowserOpener;
 import io.mortise.console.Console;
 import io.mortise.console.ConsoleAction;
@@ -22,9 +21,6 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -186,17 +182,7 @@ final class ConsoleCommand implements Callable<Integer> {
 
   private StoreReport examine() {
     try (LockStore opened = store.examine()) {
-      return opened.examine().toCompletableFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new IllegalStateException(e);
-    } catch (TimeoutException e) {
-      throw new StoreUnavailableException("The store does not answer.", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new StoreUnavailableException("Interrupted.", e);
+      return StoreReport.of(opened);
     }
   }
 

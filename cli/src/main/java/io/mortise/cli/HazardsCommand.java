@@ -78,7 +78,7 @@ final class HazardsCommand implements Callable<Integer> {
   /** Plays one. */
   @Command(
       name = "run",
-      description = "Play a story. Takes less than a minute.",
+      description = "Play a story. Takes less than a minute, one of etcd less than two.",
       footer = {
         "",
         "Exit status: 0 if it happened as told, 1 if not, 69 if a server is not installed or cannot be reached."
@@ -100,10 +100,10 @@ final class HazardsCommand implements Callable<Integer> {
     // What would be logged is the story itself. Read when the first logger is made, which is later.
     System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "off");
     PrintStream out = cliEnvironment.out();
-    out.println(hazard.name() + ": " + hazard.text().title());
-    out.println("Told by: " + hazard.text().source());
+    out.println(hazard.name() + ": " + hazard.story().title());
+    out.println("Told by: " + hazard.story().source());
     try (HazardContext hazardContext = new HazardContext(out, store)) {
-      hazard.story().play(hazardContext);
+      hazard.scenario().play(hazardContext);
       return ExitStatus.OK;
     } catch (UnexpectedOutcomeException e) {
       throw new CliException(ExitStatus.FAILED, String.valueOf(e.getMessage()), e);

@@ -15,6 +15,7 @@ import io.mortise.cli.child.LeaderPause;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.child.Signals;
 import io.mortise.cli.view.LossInspector;
+import io.mortise.console.internal.view.NestedRuns;
 import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.event.LeaseEnd;
 import io.mortise.spi.StoreUrl;
@@ -68,9 +69,6 @@ import picocli.CommandLine.Spec;
           + " a command that became another user; a machine that stands still. Only the token protects from these."
     })
 final class RunCommand implements Callable<Integer> {
-  /** Names the process that holds the lock of a command. */
-  static final String PID = "MORTISE_PID";
-
   private static final Duration LONGEST_GRACE = Duration.ofSeconds(3);
 
   private final CliEnvironment cliEnvironment;
@@ -488,7 +486,7 @@ final class RunCommand implements Callable<Integer> {
     }
     environment.put("MORTISE_LOCK", name);
     environment.put(StoreOptions.VARIABLE, OutputSanitizer.url(url));
-    environment.put(PID, Long.toString(ProcessHandle.current().pid()));
+    environment.put(NestedRuns.VARIABLE, Long.toString(ProcessHandle.current().pid()));
     if (token.isEmpty()) {
       environment.remove("MORTISE_TOKEN"); // that of a command around this one
     } else {

@@ -2,7 +2,7 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
-import io.mortise.console.internal.view.WaitGraph;
+import io.mortise.console.internal.view.NestedRuns;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
@@ -27,7 +27,7 @@ final class StoreConnector implements CliEnvironment.StoreOpener {
 
   /** Of a tool with these environment variables. */
   StoreConnector(Map<String, String> variables) {
-    this.clientName = WaitGraph.clientName(variables.get(RunCommand.PID));
+    this.clientName = NestedRuns.clientName(variables);
   }
 
   @Override

@@ -124,7 +124,7 @@ final class SampleLocks {
         List.of(known),
         List.of(),
         1200,
-        new EndedHold(SECOND.encoded(), EndCause.EXPIRED));
+        new EndedHold(SECOND.encoded(), EndCause.AT_MOST));
   }
 
   /** Held by a client of another library, of which the store knows no more. */

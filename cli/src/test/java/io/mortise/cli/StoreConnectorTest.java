@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.console.internal.view.NestedRuns;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -25,7 +26,7 @@ class StoreConnectorTest {
   @Test
   void givenToolInTheCommandOfAnother_thenItsNameSaysInWhich_andOtherwiseNot() {
     assertThat(nameWith(Map.of())).isEqualTo("mortise");
-    assertThat(nameWith(Map.of(RunCommand.PID, "4711"))).isEqualTo("mortise in 4711");
-    assertThat(nameWith(Map.of(RunCommand.PID, "1; rm"))).isEqualTo("mortise");
+    assertThat(nameWith(Map.of(NestedRuns.VARIABLE, "4711"))).isEqualTo("mortise in 4711");
+    assertThat(nameWith(Map.of(NestedRuns.VARIABLE, "1; rm"))).isEqualTo("mortise");
   }
 }

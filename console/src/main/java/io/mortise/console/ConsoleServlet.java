@@ -5,6 +5,7 @@ import io.mortise.annotation.Beta;
 import io.mortise.console.internal.api.ConsoleApi;
 import io.mortise.console.internal.http.Caller;
 import io.mortise.console.internal.http.ConsoleSite;
+import io.mortise.console.internal.http.RecentFailure;
 import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.http.ServletSite;
 import io.mortise.console.internal.observer.Observer;
@@ -14,7 +15,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -38,16 +38,15 @@ import org.jspecify.annotations.Nullable;
 public final class ConsoleServlet extends HttpServlet {
   private static final long serialVersionUID = 1;
 
-  private static final long RETRY = Duration.ofSeconds(5).toNanos();
-
   private final transient ConsoleBuilder settings;
   private final transient Function<HttpServletRequest, ConsoleAccess> access;
   private final transient Function<HttpServletRequest, List<Map<String, String>>> writeHeaders;
   private final transient ServletSite site;
   private transient volatile @Nullable Observer observer;
   private transient volatile @Nullable ConsoleApi api;
-  private transient @Nullable RefusedException failed;
-  private transient long failedAt;
+
+  /** To open the history file. Guarded by this. */
+  private final transient RecentFailure recentFailure = new RecentFailure(Ticker.SYSTEM);
 
   /**
    * A servlet that is to be registered.
@@ -92,12 +91,9 @@ public final class ConsoleServlet extends HttpServlet {
     if (begun != null) {
       return begun;
     }
-    Ticker ticker = Ticker.SYSTEM;
-    RefusedException before = failed;
     // A file that is in use is waited for, and requests must not pile up behind that.
-    if (before != null && ticker.nanos() - failedAt < RETRY) {
-      throw before;
-    }
+    recentFailure.check();
+    Ticker ticker = Ticker.SYSTEM;
     InstantSource clock = InstantSource.system();
     LockAdmin admin = settings.client.admin();
     Observer looking = observer(admin, ticker, clock);
@@ -112,13 +108,14 @@ public final class ConsoleServlet extends HttpServlet {
     try {
       return settings.observer(admin, ticker, clock);
     } catch (IllegalArgumentException | UncheckedIOException e) {
-      RefusedException refused =
-          new RefusedException(
-              503, "history-file", String.valueOf(e.getMessage()), "The console tries again.");
-      failed = refused;
-      failedAt = ticker.nanos();
-      throw refused;
+      String message = String.valueOf(e.getMessage());
+      recentFailure.remember(() -> refused(message));
+      throw refused(message);
     }
+  }
+
+  private static RefusedException refused(String message) {
+    return new RefusedException(503, "history-file", message, "The console tries again.");
   }
 
   /**

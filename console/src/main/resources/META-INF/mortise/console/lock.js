@@ -100,7 +100,7 @@ function Holders({ data, eviction, may }) {
       : h(Alive, { party: first, at: asOfAt }));
 }
 
-const CAUSES = { released: 'was released', expired: 'ended with its at-most time', evicted: 'was ended by an operator', session_over: 'ended with its session' };
+const CAUSES = { released: 'was released', at_most: 'ended with its at-most time', evicted: 'was ended by an operator', session_expired: 'ended with its session' };
 
 /** How the last hold has ended, as far as the store tells. */
 const ending = end => end && [' The last hold', end.host ? [', of ', el.span({ class: 'mono' }, process(end)), ','] : '', ' ', CAUSES[end.cause], '.'];

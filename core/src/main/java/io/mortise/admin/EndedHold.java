@@ -15,10 +15,10 @@ public record EndedHold(String attempt, EndCause cause) {
     /** Its holder released it. */
     RELEASED,
     /** Its at-most time was over. */
-    EXPIRED,
+    AT_MOST,
     /** An operator evicted it. */
     EVICTED,
-    /** Its session was over, and a contender or a sweep ended it. */
-    SESSION_OVER
+    /** Its session had expired, and a contender or a sweep ended it. */
+    SESSION_EXPIRED
   }
 }

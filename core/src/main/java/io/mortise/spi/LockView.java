@@ -2,11 +2,8 @@ package io.mortise.spi;
 
 import io.mortise.LockName;
 import io.mortise.admin.EndedHold;
-import io.mortise.admin.EndedHold.EndCause;
 import io.mortise.admin.LockSummary;
 import io.mortise.annotation.Beta;
-import io.mortise.spi.Reply.AttemptState;
-import io.mortise.spi.Reply.EndReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
@@ -51,21 +48,6 @@ public record LockView(
       List<Participant> holders,
       List<Participant> waiters) {
     this(name, capacity, lastToken, shutFor, holders, waiters, waiters.size(), null);
-  }
-
-  /** What {@link #lastEnd} says of the last end of a lock; null if it was not that of a hold. */
-  @Beta
-  public static @Nullable EndedHold lastEnd(AttemptId attempt, AttemptState was, EndReason how) {
-    if (was != AttemptState.HELD) {
-      return null;
-    }
-    return switch (how) {
-      case RELEASED -> new EndedHold(attempt.encoded(), EndCause.RELEASED);
-      case EXPIRED -> new EndedHold(attempt.encoded(), EndCause.EXPIRED);
-      case EVICTED -> new EndedHold(attempt.encoded(), EndCause.EVICTED);
-      case TAKEN -> new EndedHold(attempt.encoded(), EndCause.SESSION_OVER);
-      case UNKNOWN -> null;
-    };
   }
 
   /** The line of a survey that says the same. */

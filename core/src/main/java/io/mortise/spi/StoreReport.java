@@ -1,9 +1,14 @@
 package io.mortise.spi;
 
+import io.mortise.StoreUnavailableException;
 import io.mortise.annotation.Beta;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * What a look at a server's own settings told, see {@link LockStore#examine()}.
@@ -15,9 +20,41 @@ import java.util.Set;
  */
 @Beta
 public record StoreReport(String mode, List<Finding> findings) {
+  /** For the answer to one look. */
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
   /** Copies the list. */
   public StoreReport {
     findings = List.copyOf(findings);
+  }
+
+  /**
+   * Asks a store for its report, and waits for it. Blocks for ten seconds at most.
+   *
+   * @throws StoreUnavailableException if the store does not answer in that time, or if the thread
+   *     is interrupted, which stays its state
+   */
+  public static StoreReport of(LockStore store) {
+    try {
+      return store.examine().toCompletableFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new IllegalStateException(
+          "The settings of store '%s' could not be read.".formatted(store.profile().display()), e);
+    } catch (TimeoutException e) {
+      throw new StoreUnavailableException(
+          "Store '%s' did not tell its settings within %d s. Check that it runs and that this host reaches it, then look again."
+              .formatted(store.profile().display(), PATIENCE.toSeconds()),
+          e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new StoreUnavailableException(
+          "The look at the settings of store '%s' was interrupted. Look again."
+              .formatted(store.profile().display()),
+          e);
+    }
   }
 
   /** Begins a report. */

@@ -76,7 +76,10 @@ final class NatsLockStore extends ForwardingStore {
     return store;
   }
 
-  /** Two of them, on one connection: notes of requests are not of renewals' writing. */
+  /**
+   * Documents with a writer id of their own. Requests and renewals have one each: a session's watch
+   * skips what renewals write, and must see the notifications that requests of this process leave.
+   */
   private static NatsDocuments documents(NatsBucket bucket, LongSupplier micros) {
     return new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT);
   }

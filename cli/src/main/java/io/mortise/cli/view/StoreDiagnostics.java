@@ -59,7 +59,7 @@ public final class StoreDiagnostics {
 
   /** What the store tells, and behind it what was measured. Blocks for two seconds. */
   public StoreReport run() {
-    StoreReport told = await(store.examine());
+    StoreReport told = StoreReport.of(store);
     StoreReport.Builder report = StoreReport.about(told.mode());
     told.findings().forEach(report::add);
     tryLock(report);

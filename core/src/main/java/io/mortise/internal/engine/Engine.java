@@ -6,6 +6,7 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.event.LeaseTrace;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.runtime.IdleLimit;
@@ -340,7 +341,11 @@ public final class Engine {
         }
         return null;
       }
-      lease.released(now);
+      lease.released();
+      LeaseTrace trace = lease.trace();
+      if (trace != null) {
+        trace.released(now);
+      }
       claim.holder = null;
       if (doubt != null) {
         // The store's answer to this tells whether it still knew the hold.

@@ -258,7 +258,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
 
   // Below: under the stripe's lock.
 
-  void released(long now) {
+  void released() {
     open = false;
     caller = null;
     lossOrListeners = null;

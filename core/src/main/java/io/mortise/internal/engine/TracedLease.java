@@ -24,12 +24,6 @@ final class TracedLease extends LeaseImpl {
   }
 
   @Override
-  void released(long now) {
-    super.released(now);
-    trace.released(now);
-  }
-
-  @Override
   public void close() {
     try {
       super.close();

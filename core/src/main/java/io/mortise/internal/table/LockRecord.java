@@ -3,8 +3,8 @@ package io.mortise.internal.table;
 import io.mortise.LockName;
 import io.mortise.Terms;
 import io.mortise.admin.EndedHold;
+import io.mortise.internal.storekit.EndedHoldMapper;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
@@ -65,7 +65,9 @@ public class LockRecord {
   /** How the last hold has ended, if that is the end that is kept. */
   public final @Nullable EndedHold lastEndedHold() {
     EndedAttempt ended = lastEnd;
-    return ended == null ? null : LockView.lastEnd(ended.attempt(), ended.was(), ended.how());
+    return ended == null
+        ? null
+        : EndedHoldMapper.endedHold(ended.attempt(), ended.was(), ended.how());
   }
 
   /** Whether nobody holds or waits, and the lock is open. */

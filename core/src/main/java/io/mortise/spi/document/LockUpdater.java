@@ -30,7 +30,7 @@ record LockUpdater(SessionDocuments sessions) {
     T take(LockTable<LockDocument, RuntimeException> table, long now);
   }
 
-  /** Takes a step that an operator, or nobody in particular, wants. */
+  /** Takes a step outside any session: one of an operator, or of a sweep. */
   <T> CompletionStage<T> step(LockName name, TableStep<T> step) {
     return updater()
         .update(key(name), found -> prepare(name, found, false, KnownSessions::new, step))
@@ -38,8 +38,9 @@ record LockUpdater(SessionDocuments sessions) {
   }
 
   /**
-   * Takes the step of a request. One that this process is likely to have used last is taken from
-   * memory, if it depends on no session but the requester's, and leaves no note.
+   * Takes the step of a request. It starts from the document that this process remembers, without a
+   * read, if the step depends on no session but the requester's and leaves no notification. The
+   * write compares the version, so a stale document is read again.
    *
    * @param left for how many microseconds nobody may end the requester's session; 0 if unknown. If
    *     it ends between that and the write, a contender finds a dead holder, as after a crash

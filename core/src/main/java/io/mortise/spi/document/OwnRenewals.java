@@ -12,12 +12,19 @@ import java.util.function.LongSupplier;
  * For how long nobody may end the sessions of this process, by the renewals that it sent. Others
  * count from when they have seen a renewal, and the store's clock from when it was written: both
  * are later. So a step need not read the session of its requester. Thread-safe.
- *
- * @param micros the clock by which sessions live: the store's, or this process's own monotonic one
  */
-record OwnRenewals(Map<SessionId, Long> ends, LongSupplier micros) {
+final class OwnRenewals {
+  private final Map<SessionId, Long> ends = new ConcurrentHashMap<>();
+  private final LongSupplier micros;
+
+  /**
+   * Knows no session yet.
+   *
+   * @param micros the clock by which sessions live: the store's, or this process's own monotonic
+   *     one
+   */
   OwnRenewals(LongSupplier micros) {
-    this(new ConcurrentHashMap<>(), micros);
+    this.micros = micros;
   }
 
   /** A renewal that is sent now. It counts when it was answered; until then the one before does. */

@@ -4,6 +4,7 @@ import static io.mortise.redis.codec.LockCodec.number;
 
 import io.mortise.LockName;
 import io.mortise.admin.EndedHold;
+import io.mortise.internal.storekit.EndedHoldMapper;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockView;
@@ -100,7 +101,7 @@ public final class ViewCodec {
     // What has ended a wait is written in lower case, and a dot if nothing has ended.
     return how == EndReason.UNKNOWN
         ? null
-        : LockView.lastEnd(
+        : EndedHoldMapper.endedHold(
             AttemptId.parse(record.substring(from, from + 22)), AttemptState.HELD, how);
   }
 

@@ -9,12 +9,8 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spring.boot.MortiseProperties.StoreKind;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -31,8 +27,6 @@ final class LockClientOpener implements SmartLifecycle, DisposableBean {
    * Integer.MAX_VALUE / 2} on, which is before this one. Connections of Lettuce stop in phase 0.
    */
   static final int PHASE = 1000;
-
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private static final String REMEDY =
       "Set mortise.url, such as jdbc:postgresql://host/db?user=…&password=… or redis://host. Or add"
@@ -117,26 +111,10 @@ final class LockClientOpener implements SmartLifecycle, DisposableBean {
   StoreReport examine() {
     LockStore own = supplied instanceof LockStore given ? given : opened;
     if (own != null) {
-      return examine(own);
+      return StoreReport.of(own);
     }
     try (LockStore another = LockStore.connect(StoreUrl.parse(Objects.requireNonNull(url())))) {
-      return examine(another);
-    }
-  }
-
-  private static StoreReport examine(LockStore store) {
-    try {
-      return store.examine().toCompletableFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
-      }
-      throw new IllegalStateException(e);
-    } catch (TimeoutException e) {
-      throw new StoreUnavailableException("The store does not answer.", e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new StoreUnavailableException("Interrupted.", e);
+      return StoreReport.of(another);
     }
   }
 

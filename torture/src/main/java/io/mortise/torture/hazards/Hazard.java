@@ -5,23 +5,26 @@ import io.mortise.console.internal.view.HazardStory;
 /**
  * A story that can be run.
  *
- * @param text what it is about
+ * @param story what it is about
  * @param takesStore whether its second half can run on a store of the user's
- * @param story what happens
+ * @param scenario what happens
  */
-public record Hazard(HazardStory text, boolean takesStore, HazardScenario story) {
+public record Hazard(HazardStory story, boolean takesStore, HazardScenario scenario) {
 
   /** For the command line. */
   public String name() {
-    return text.name();
+    return story.name();
   }
 
   /** What happens. */
   @FunctionalInterface
   public interface HazardScenario {
     /**
-     * Plays it, with the naive lock and then with Mortise. Blocks for less than a minute.
+     * Plays it, with the naive lock and then with Mortise. Blocks for less than a minute; a story
+     * that repeats its naive half until the lock breaks, for less than two.
      *
+     * @throws NaiveLockSurvivedException if the naive lock was lucky in all rounds; Mortise's half
+     *     was played then, and held
      * @throws UnexpectedOutcomeException if it went otherwise
      * @throws MissingProgramException if a server is not installed
      */

@@ -15,8 +15,8 @@ public final class HazardCatalog {
 
   private HazardCatalog() {}
 
-  private static Hazard playable(HazardStory text) {
-    return new Hazard(text, ANYWHERE.contains(text.name()), scenario(text.name()));
+  private static Hazard playable(HazardStory story) {
+    return new Hazard(story, ANYWHERE.contains(story.name()), scenario(story.name()));
   }
 
   private static Hazard.HazardScenario scenario(String name) {

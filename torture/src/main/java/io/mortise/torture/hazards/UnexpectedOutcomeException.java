@@ -1,7 +1,8 @@
 package io.mortise.torture.hazards;
 
 /** A story did not happen as it is told: a promise is broken, or the naive lock held by luck. */
-public final class UnexpectedOutcomeException extends RuntimeException {
+public sealed class UnexpectedOutcomeException extends RuntimeException
+    permits NaiveLockSurvivedException {
   private static final long serialVersionUID = 1L;
 
   /**

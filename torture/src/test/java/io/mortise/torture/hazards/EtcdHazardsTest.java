@@ -6,21 +6,28 @@ import io.mortise.testkit.RerunIfPaused;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** As {@link HazardsTest}, with three members of etcd. */
+/**
+ * As {@link HazardsTest}, with three members of etcd. A story takes two minutes if the naive lock
+ * is lucky in all rounds; the rest of the limit is for the start of the members.
+ */
 @Timeout(180)
 @RerunIfPaused
 class EtcdHazardsTest {
   @Test
   void givenLeaderThatStoodStill_whenItRevokesLiveLeases_thenTheHolderKeepsItsLock()
       throws Exception {
-    assertThat(HazardRunner.play("etcd-lease-revoked"))
-        .contains("which A has not released", "was never let in");
+    String told = HazardRunner.play("etcd-lease-revoked");
+    assertThat(told).contains("was never let in");
+    HazardRunner.assumeBroke(told);
+    assertThat(told).contains("which A has not released");
   }
 
   @Test
   void givenWriteThatWasGivenUp_whenTheLeaderGoesOnAndExecutesIt_thenItGrantsNothing()
       throws Exception {
-    assertThat(HazardRunner.play("etcd-late-write"))
-        .contains("who has gone", "gets the lock, token");
+    String told = HazardRunner.play("etcd-late-write");
+    assertThat(told).contains("gets the lock, token");
+    HazardRunner.assumeBroke(told);
+    assertThat(told).contains("who has gone");
   }
 }

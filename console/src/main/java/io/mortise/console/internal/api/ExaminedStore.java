@@ -1,5 +1,9 @@
 package io.mortise.console.internal.api;
 
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.console.internal.http.RecentFailure;
 import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.view.DoctorReport;
 import io.mortise.console.internal.view.GuaranteeFormatter;
@@ -31,8 +35,7 @@ final class ExaminedStore {
   private final InstantSource clock;
   private final GuaranteeTable table = GuaranteeTable.load();
   private volatile @Nullable Examined last;
-  private @Nullable RuntimeException failure;
-  private long failedAt;
+  private final RecentFailure recentFailure;
 
   private record Examined(StoreReport report, Instant at, long nanos) {}
 
@@ -42,6 +45,7 @@ final class ExaminedStore {
     this.display = display;
     this.ticker = ticker;
     this.clock = clock;
+    this.recentFailure = new RecentFailure(ticker);
   }
 
   /** Of the last look; null if there was none, or the table does not know it. */
@@ -70,21 +74,30 @@ final class ExaminedStore {
     if (seen != null && (!fresh || ticker.nanos() - seen.nanos() < LEAST_AGE)) {
       return seen;
     }
-    RuntimeException before = failure;
     // Requests that have waited for a store that stands still must not ask it one after the other.
-    if (before != null && ticker.nanos() - failedAt < LEAST_AGE) {
-      throw before;
-    }
+    recentFailure.check();
     try {
       Examined now = new Examined(how.get(), clock.instant(), ticker.nanos());
       last = now;
-      failure = null;
+      recentFailure.forget();
       return now;
     } catch (RuntimeException e) {
-      failure = e;
-      failedAt = ticker.nanos();
+      recentFailure.remember(() -> copy(e));
       throw e;
     }
+  }
+
+  /** Of the same meaning, for another request. */
+  private static RuntimeException copy(RuntimeException failure) {
+    String message = String.valueOf(failure.getMessage());
+    if (failure instanceof StoreUnavailableException) {
+      return new StoreUnavailableException(message, failure);
+    } else if (failure instanceof StoreUnfitException) {
+      return new StoreUnfitException(message, failure);
+    } else if (failure instanceof UnsupportedByStoreException) {
+      return new UnsupportedByStoreException(message);
+    }
+    return new IllegalStateException("The last look at the store's settings failed.", failure);
   }
 
   Map<String, @Nullable Object> guarantees(String mode) {

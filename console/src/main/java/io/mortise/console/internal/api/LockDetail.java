@@ -87,7 +87,9 @@ final class LockDetail {
       if (WaitGraph.isOfBarrierParty(lock.name())) {
         continue;
       }
-      lock.info().waiters().forEach(waiter -> waitsFor.putIfAbsent(graph.strand(waiter), lock));
+      lock.info()
+          .waiters()
+          .forEach(waiter -> waitsFor.putIfAbsent(graph.outermostSession(waiter), lock));
     }
     List<Map<String, @Nullable Object>> chain = new ArrayList<>();
     Set<String> sessions = new HashSet<>();
@@ -95,7 +97,7 @@ final class LockDetail {
     SeenLock lock = start;
     while (lock != null && lock.first() != null) {
       LockParticipant holder = lock.first();
-      String session = graph.strand(holder);
+      String session = graph.outermostSession(holder);
       if (!sessions.add(session)) {
         cycle = true;
         break;

@@ -69,7 +69,7 @@ final class WaitsReport {
     for (LockInfo lock : locks) {
       for (Link wait : graph.waiters(lock)) {
         lock.holders().stream()
-            .map(graph::strand)
+            .map(graph::outermostSession)
             .distinct()
             .filter(holder -> !holder.equals(wait.session()) && edges.size() < EDGES)
             .forEach(

@@ -127,12 +127,12 @@ final class ChangeDetector {
     EndCause cause =
         told != null && told.attempt().equals(party.attempt())
             ? told.cause()
-            : LockFormatter.isGone(party) ? EndCause.SESSION_OVER : EndCause.RELEASED;
+            : LockFormatter.isGone(party) ? EndCause.SESSION_EXPIRED : EndCause.RELEASED;
     ObservedKind kind =
         switch (cause) {
           case RELEASED -> ObservedKind.RELEASED;
           case EVICTED -> ObservedKind.EVICTED;
-          case EXPIRED, SESSION_OVER -> ObservedKind.LOST;
+          case AT_MOST, SESSION_EXPIRED -> ObservedKind.LOST;
         };
     events.add(
         event(

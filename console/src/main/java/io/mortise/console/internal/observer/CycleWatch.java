@@ -51,7 +51,7 @@ final class CycleWatch {
           boolean inside =
               !WaitGraph.isOfBarrierParty(wait.lock().name())
                   && wait.lock().holders().stream()
-                      .anyMatch(holder -> sessions.contains(graph.strand(holder)));
+                      .anyMatch(holder -> sessions.contains(graph.outermostSession(holder)));
           if (inside) {
             attempts.add(wait.party().attempt());
             locks.add(wait.lock().name());

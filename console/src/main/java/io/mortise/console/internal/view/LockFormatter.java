@@ -114,9 +114,9 @@ public final class LockFormatter {
   public static String cause(EndedHold end) {
     return switch (end.cause()) {
       case RELEASED -> "released";
-      case EXPIRED -> "its at-most time was over";
+      case AT_MOST -> "its at-most time was over";
       case EVICTED -> "evicted by an operator";
-      case SESSION_OVER -> "its session was over";
+      case SESSION_EXPIRED -> "its session was over";
     };
   }
 

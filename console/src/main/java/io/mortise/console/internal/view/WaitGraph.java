@@ -2,8 +2,6 @@ package io.mortise.console.internal.view;
 
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
-import io.mortise.admin.LockParticipant.ClientInfo;
-import io.mortise.spi.AttemptId;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -18,7 +16,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Which session waits for which. A session stands for a process: two of its threads are not told
@@ -31,28 +28,18 @@ public final class WaitGraph {
   /** A session's hold of a lock, or its wait for one. */
   public record Link(String session, LockInfo lock, LockParticipant party) {}
 
-  /** What a tool calls itself. */
-  private static final String TOOL = "mortise";
-
-  private static final String INSIDE = TOOL + " in ";
-
-  /** Names are what clients say: they may go in a ring. */
-  private static final int DEEPEST = 20;
-
   /** The lock of a party: {@code barrier/NAME/ID/GENERATION/INDEX}. */
   private static final Pattern PARTY =
       Pattern.compile("barrier/.+/[A-Za-z0-9_-]{12}/\\d+/\\d+", Pattern.DOTALL);
 
-  /** The outermost session around each one that is inside another. */
-  private final Map<String, String> strands;
-
+  private final NestedRuns nestedRuns;
   private final Map<String, List<Link>> holds = new LinkedHashMap<>();
   private final Map<String, List<Link>> waits = new LinkedHashMap<>();
   private final Map<String, Set<String>> blockers = new TreeMap<>();
 
   /** Of locks that were looked at one after the other. */
   public WaitGraph(Collection<LockInfo> locks) {
-    strands = strands(locks);
+    nestedRuns = new NestedRuns(locks);
     for (LockInfo lock : locks) {
       lock.holders().forEach(party -> add(holds, lock, party));
       lock.waiters().forEach(party -> add(waits, lock, party));
@@ -64,71 +51,20 @@ public final class WaitGraph {
         }
         Set<String> own =
             blockers.computeIfAbsent(wait.session(), session -> new LinkedHashSet<>());
-        wait.lock().holders().forEach(holder -> own.add(strand(holder)));
+        wait.lock().holders().forEach(holder -> own.add(outermostSession(holder)));
         own.remove(wait.session());
       }
     }
   }
 
-  /**
-   * What the tool calls itself as a client.
-   *
-   * @param outer the process of the {@code mortise run} around it; null if there is none
-   */
-  public static String clientName(@Nullable String outer) {
-    return outer != null && outer.matches("\\d{1,18}") ? INSIDE + outer : TOOL;
-  }
-
-  private static Map<String, String> strands(Collection<LockInfo> locks) {
-    Map<String, LockParticipant> parties = new LinkedHashMap<>();
-    for (LockInfo lock : locks) {
-      lock.holders().forEach(party -> parties.putIfAbsent(session(party), party));
-      lock.waiters().forEach(party -> parties.putIfAbsent(session(party), party));
-    }
-    Map<String, String> byProcess = new HashMap<>();
-    parties.forEach(
-        (session, party) -> {
-          ClientInfo client = party.client();
-          if (client != null && client.pid() != 0) {
-            byProcess.putIfAbsent(client.host() + ":" + client.pid(), session);
-          }
-        });
-    Map<String, String> outer = new HashMap<>();
-    parties.forEach(
-        (session, party) -> {
-          ClientInfo client = party.client();
-          if (client != null && client.name().startsWith(INSIDE)) {
-            String around =
-                byProcess.get(client.host() + ":" + client.name().substring(INSIDE.length()));
-            if (around != null) {
-              outer.put(session, around);
-            }
-          }
-        });
-    Map<String, String> outermost = new HashMap<>();
-    for (String session : outer.keySet()) {
-      String at = session;
-      for (int depth = 0; depth < DEEPEST && outer.containsKey(at); depth++) {
-        at = outer.get(at);
-      }
-      outermost.put(session, at);
-    }
-    return outermost;
-  }
-
   /** The session of a party; of a {@code mortise run} inside others, that of the outermost. */
-  public String strand(LockParticipant party) {
-    String session = session(party);
-    return strands.getOrDefault(session, session);
+  public String outermostSession(LockParticipant party) {
+    return nestedRuns.outermostSession(party);
   }
 
   private void add(Map<String, List<Link>> links, LockInfo lock, LockParticipant party) {
-    String session = strand(party);
+    String session = outermostSession(party);
     links.computeIfAbsent(session, key -> new ArrayList<>()).add(new Link(session, lock, party));
-  }
-
-  private static String session(LockParticipant party) {
-    return AttemptId.parse(party.attempt()).session().value();
   }
 
   /** Whether a lock only tells whether a party of a barrier is there. */
@@ -150,7 +86,9 @@ public final class WaitGraph {
 
   /** The waits for a lock, in their order. */
   public List<Link> waiters(LockInfo lock) {
-    return lock.waiters().stream().map(party -> new Link(strand(party), lock, party)).toList();
+    return lock.waiters().stream()
+        .map(party -> new Link(outermostSession(party), lock, party))
+        .toList();
   }
 
   /** Sessions that others wait for and that wait for nobody: where to look first. */

@@ -23,9 +23,9 @@ class ChangeDetectorTest {
   @ParameterizedTest
   @CsvSource({
     "RELEASED, RELEASED, ",
-    "EXPIRED, LOST, its at-most time was over",
+    "AT_MOST, LOST, its at-most time was over",
     "EVICTED, EVICTED, evicted by an operator",
-    "SESSION_OVER, LOST, its session was over"
+    "SESSION_EXPIRED, LOST, its session was over"
   })
   void givenStoreThatTellsHowAHoldEnded_thenTheEventSaysThat(
       EndCause cause, ObservedKind kind, String text) {

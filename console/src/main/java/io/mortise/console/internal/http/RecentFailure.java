@@ -1,0 +1,48 @@
+package io.mortise.console.internal.http;
+
+import io.mortise.spi.time.Ticker;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Remembers a failure for five seconds. Requests that have queued behind a slow attempt then fail
+ * at once, and do not repeat the attempt one after the other. Each request gets an exception of its
+ * own: one object thrown by several threads would mix their stack traces and suppressed exceptions.
+ * Not thread-safe.
+ */
+public final class RecentFailure {
+  private static final long KEPT = Duration.ofSeconds(5).toNanos();
+
+  private final Ticker ticker;
+  private @Nullable Supplier<? extends RuntimeException> failure;
+  private long failedAt;
+
+  /** No attempt has failed yet. */
+  public RecentFailure(Ticker ticker) {
+    this.ticker = ticker;
+  }
+
+  /** Throws a new exception if an attempt failed less than five seconds ago. */
+  public void check() {
+    Supplier<? extends RuntimeException> recent = failure;
+    if (recent != null && ticker.nanos() - failedAt < KEPT) {
+      throw recent.get();
+    }
+  }
+
+  /**
+   * An attempt has failed.
+   *
+   * @param thrown makes the exception of each later request; called by its thread
+   */
+  public void remember(Supplier<? extends RuntimeException> thrown) {
+    failure = thrown;
+    failedAt = ticker.nanos();
+  }
+
+  /** An attempt has succeeded. */
+  public void forget() {
+    failure = null;
+  }
+}
