@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The console as a servlet of an application, behind the application's own security. There is no
@@ -36,6 +38,8 @@ import org.jspecify.annotations.Nullable;
  */
 @Beta
 public final class ConsoleServlet extends HttpServlet {
+  private static final Logger log = LoggerFactory.getLogger(ConsoleServlet.class);
+
   private static final long serialVersionUID = 1;
 
   private final transient ConsoleBuilder settings;
@@ -108,14 +112,19 @@ public final class ConsoleServlet extends HttpServlet {
     try {
       return settings.observer(admin, ticker, clock);
     } catch (IllegalArgumentException | UncheckedIOException e) {
-      String message = String.valueOf(e.getMessage());
-      recentFailure.remember(() -> refused(message));
-      throw refused(message);
+      // It has a path of the server, which not everybody who looks may know.
+      log.warn("The console has no history file, and answers nothing until it has.", e);
+      recentFailure.remember(ConsoleServlet::noHistoryFile);
+      throw noHistoryFile();
     }
   }
 
-  private static RefusedException refused(String message) {
-    return new RefusedException(503, "history-file", message, "The console tries again.");
+  private static RefusedException noHistoryFile() {
+    return new RefusedException(
+        503,
+        "history-file",
+        "The history file cannot be used: the log of the application says why.",
+        "The console tries again.");
   }
 
   /**

@@ -81,8 +81,8 @@ export async function post(path, body) {
     try {
       return await write(headers);
     } catch (e) {
-      // The console itself says by `error` why it refuses.
-      if (i === forms.length - 1 || ![401, 403].includes(e.status) || e.body.error) throw e;
+      // The console itself says what to do, if only that there is nothing.
+      if (i === forms.length - 1 || ![401, 403].includes(e.status) || (e.body.error && 'remedy' in e.body)) throw e;
     }
   }
   return write({});

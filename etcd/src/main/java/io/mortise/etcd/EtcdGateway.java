@@ -27,6 +27,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.net.ssl.SSLContext;
@@ -242,13 +243,18 @@ final class EtcdGateway implements AutoCloseable {
   private CompletionStage<JsonObject> send(String path, String body, String token, int tried) {
     int to = member.get();
     HttpRequest request = request(to, path, body, token).timeout(target.timeout()).build();
-    return client
-        .sendAsync(request, BodyHandlers.ofString())
+    CompletableFuture<HttpResponse<String>> exchange =
+        client.sendAsync(request, BodyHandlers.ofString());
+    return exchange
+        .copy()
+        // The request's own limit ends with the headers of the answer.
+        .orTimeout(target.timeout().toMillis(), TimeUnit.MILLISECONDS)
         .handle(
             (response, failure) -> {
               if (failure == null) {
                 return result(to, response);
               }
+              exchange.cancel(true);
               moveOn(to);
               Throwable cause = cause(failure);
               boolean unsent =
@@ -308,7 +314,7 @@ final class EtcdGateway implements AutoCloseable {
   private RuntimeException translated(Throwable failure) {
     if (failure instanceof GatewayException refusal) {
       return refusal.translated(display());
-    } else if (failure instanceof HttpTimeoutException) {
+    } else if (failure instanceof HttpTimeoutException || failure instanceof TimeoutException) {
       return new StoreUnavailableException(
           "Etcd did not answer within %s (store=%s)."
               .formatted(DurationText.formatExact(target.timeout()), display()),

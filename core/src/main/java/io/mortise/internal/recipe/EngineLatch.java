@@ -91,7 +91,6 @@ final class EngineLatch implements DistributedLatch {
 
   private CompletableFuture<Integer> counted(String party) {
     recipes.refuseIfClosed();
-    String id = recipes.newId();
     return recipes.endsWithClient(
         recipes
             .facts()
@@ -100,7 +99,8 @@ final class EngineLatch implements DistributedLatch {
                 keep,
                 present -> {
                   LatchDocument before =
-                      decode(present).orElseGet(() -> LatchDocument.first(id, parties));
+                      decode(present)
+                          .orElseGet(() -> LatchDocument.first(recipes.newId(), parties));
                   LatchDocument after = before.counted(party);
                   return after.equals(before) ? Optional.empty() : Optional.of(after.encode());
                 })

@@ -42,11 +42,16 @@ public final class SystemEnv implements AutoCloseable {
         scheduler(timers),
         scheduler(renewals),
         callbacks,
-        SuspendedTime.from(UPTIME, Ticker.SYSTEM),
+        suspended(),
         new SecureRandom(),
         EngineRules.ALL,
         ttl,
         client);
+  }
+
+  /** For how long the host was suspended so far, as far as can be known. */
+  public static Ticker suspended() {
+    return SuspendedTime.from(UPTIME, Ticker.SYSTEM);
   }
 
   private static ScheduledThreadPoolExecutor timer(String name) {

@@ -5,6 +5,7 @@ import io.mortise.admin.Eviction;
 import io.mortise.admin.SessionInfo;
 import io.mortise.admin.SessionPage;
 import io.mortise.annotation.Beta;
+import io.mortise.internal.runtime.SystemEnv;
 import io.mortise.internal.table.DocumentCodec;
 import io.mortise.internal.table.LockDocument;
 import io.mortise.internal.table.LockRecord;
@@ -35,8 +36,10 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,14 +119,15 @@ public final class DocumentStore implements LockStore {
    */
   public DocumentStore(
       StoreProfile profile, VersionedDocuments documents, VersionedDocuments renewals) {
-    this(profile, documents, renewals, null);
+    this(profile, documents, renewals, null, documents::micros);
   }
 
   private DocumentStore(
       StoreProfile profile,
       VersionedDocuments documents,
       VersionedDocuments renewals,
-      @Nullable BeatObserver observer) {
+      @Nullable BeatObserver observer,
+      LongSupplier micros) {
     Set<Capability> expected = observer == null ? CAPABILITIES : CAPABILITIES_WITHOUT_CLOCK;
     EnumSet<Capability> besides = EnumSet.copyOf(profile.capabilities());
     besides.remove(Capability.PUSH);
@@ -136,7 +140,7 @@ public final class DocumentStore implements LockStore {
     this.documents = documents;
     this.sessions = new SessionDocuments(new DocumentUpdater(documents), observer);
     this.locks = new LockUpdater(sessions);
-    this.ownRenewals = new OwnRenewals(observer == null ? documents::micros : observer::micros);
+    this.ownRenewals = new OwnRenewals(micros);
     this.renewals = new SessionDocuments(new DocumentUpdater(renewals), observer);
   }
 
@@ -157,7 +161,10 @@ public final class DocumentStore implements LockStore {
       VersionedDocuments documents,
       VersionedDocuments renewals,
       Ticker ticker) {
-    return new DocumentStore(profile, documents, renewals, new BeatObserver(ticker));
+    Ticker suspended = SystemEnv.suspended();
+    // While this host sleeps, others go on counting the time of its sessions.
+    LongSupplier awake = () -> TimeUnit.NANOSECONDS.toMicros(ticker.nanos() + suspended.nanos());
+    return new DocumentStore(profile, documents, renewals, new BeatObserver(ticker), awake);
   }
 
   private static Set<Capability> withoutTimes() {

@@ -14,14 +14,22 @@ import java.util.function.LongSupplier;
  * are later. So a step need not read the session of its requester. Thread-safe.
  */
 final class OwnRenewals {
-  private final Map<SessionId, Long> ends = new ConcurrentHashMap<>();
+  private final Map<SessionId, LastSent> renewals = new ConcurrentHashMap<>();
   private final LongSupplier micros;
+
+  /**
+   * What was sent last of a session.
+   *
+   * @param number of the renewal that was sent last
+   * @param end nobody may end the session before; in the past if that is not known
+   */
+  private record LastSent(long number, long end) {}
 
   /**
    * Knows no session yet.
    *
-   * @param micros the clock by which sessions live: the store's, or this process's own monotonic
-   *     one
+   * @param micros the clock by which sessions live: the store's, or that of this process with the
+   *     time for which its host was suspended
    */
   OwnRenewals(LongSupplier micros) {
     this.micros = micros;
@@ -29,39 +37,47 @@ final class OwnRenewals {
 
   /** A renewal that is sent now. It counts when it was answered; until then the one before does. */
   SentRenewal sent(SessionId id, Duration ttl) {
-    long end = micros.getAsLong() + LockRecord.micros(ttl);
-    // It may have a shorter TTL, and may be executed without an answer.
-    ends.computeIfPresent(id, (unused, before) -> Math.min(before, end));
-    return new SentRenewal(id, end);
+    long now = micros.getAsLong();
+    long end = now + LockRecord.micros(ttl);
+    LastSent last =
+        renewals.merge(
+            id,
+            new LastSent(1, now),
+            // It may have a shorter TTL, and may be executed without an answer.
+            (before, first) -> new LastSent(before.number() + 1, Math.min(before.end(), end)));
+    return new SentRenewal(id, last.number(), end);
   }
 
   /** Of a session that is closed, nothing is known any more. */
   void forget(SessionId id) {
-    ends.remove(id);
+    renewals.remove(id);
   }
 
   /** For how many microseconds nobody may end the session; 0 if that is not known. */
   long left(SessionId id) {
-    Long end = ends.get(id);
-    return end == null ? 0 : Math.max(0, end - micros.getAsLong());
+    LastSent last = renewals.get(id);
+    return last == null ? 0 : Math.max(0, last.end() - micros.getAsLong());
   }
 
   /** A renewal, until it is answered. */
   final class SentRenewal {
     private final SessionId id;
+    private final long number;
     private final long end;
 
-    SentRenewal(SessionId id, long end) {
+    private SentRenewal(SessionId id, long number, long end) {
       this.id = id;
+      this.number = number;
       this.end = end;
     }
 
-    /** Takes in its answer, and returns it. */
+    /** Takes in its answer, and returns it. That of a renewal before the last one says nothing. */
     Renewal answered(Renewal renewal) {
       if (renewal instanceof Renewal.Renewed) {
-        ends.put(id, end);
+        renewals.computeIfPresent(
+            id, (unused, last) -> last.number() == number ? new LastSent(number, end) : last);
       } else {
-        ends.remove(id);
+        renewals.remove(id);
       }
       return renewal;
     }

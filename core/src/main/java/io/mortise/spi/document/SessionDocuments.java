@@ -244,7 +244,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
 
     @Override
     public long left(SessionId id, long now) {
-      if (id.equals(renewed)) {
+      if (id.equals(renewed) && !known.containsKey(id)) {
         return renewedLeft;
       }
       return isKnown(id) ? find(id).map(session -> session.left(now)).orElse(0L) : 1;

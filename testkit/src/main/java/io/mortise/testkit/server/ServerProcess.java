@@ -83,7 +83,7 @@ final class ServerProcess implements AutoCloseable {
             + String.join(File.pathSeparator, "/usr/sbin", "/usr/local/sbin", "/usr/libexec");
     return Stream.of(folders.split(File.pathSeparator, -1))
         .map(folder -> Path.of(folder, program))
-        .filter(Files::isExecutable)
+        .filter(file -> Files.isRegularFile(file) && Files.isExecutable(file))
         .findFirst();
   }
 
