@@ -14,10 +14,11 @@ import io.nats.client.Connection;
  * <p>What a NATS lock cannot promise: a holder that is stopped for longer than its TTL has lost the
  * lock before it wakes up. Its fencing token, from the revision of its grant, is then smaller than
  * that of the next holder. A server that loses power may forget the acknowledged writes of the last
- * two minutes, locks and tokens too, unless its {@code sync_interval} is {@code always}.
+ * two minutes, locks and tokens too, unless its {@code sync_interval}, from 2.10 on, is {@code
+ * always}.
  *
- * <p>What this store cannot do: at-most and at-least times, sticky locks. Such requests are refused
- * with {@link io.mortise.UnsupportedByStoreException}.
+ * <p>What this store cannot do: at-most and at-least times, sticky locks, once, latches and
+ * barriers. Such requests are refused with {@link io.mortise.UnsupportedByStoreException}.
  */
 @Beta
 public final class NatsStore {
