@@ -16,7 +16,6 @@ import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -46,7 +45,6 @@ import picocli.CommandLine.Spec;
           + " --budget."
     })
 final class ConsoleCommand implements Callable<Integer> {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final Pattern ADDRESS = Pattern.compile("(?:(.*):)?(\\d{1,5})");
   private static final Pattern SHARE = Pattern.compile("(\\d{1,3}(?:\\.\\d{1,4})?)%");
 
