@@ -4,6 +4,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.testkit.server.EtcdCluster;
+import io.mortise.torture.hazards.UnexpectedOutcomeException.NaiveLockSurvivedException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package io.mortise.torture.hazards;
 
 import io.mortise.console.internal.view.HazardStory;
+import io.mortise.torture.hazards.UnexpectedOutcomeException.NaiveLockSurvivedException;
 
 /**
  * A story that can be run.

@@ -2,6 +2,7 @@ package io.mortise.torture.hazards;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.mortise.torture.hazards.UnexpectedOutcomeException.NaiveLockSurvivedException;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import org.junit.jupiter.api.Assumptions;
