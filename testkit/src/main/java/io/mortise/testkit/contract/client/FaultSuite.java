@@ -102,7 +102,7 @@ class FaultSuite extends ClientSuite {
       BoundedWait.until(
           LONG,
           "a renewal is " + result,
-          () -> results.subList(before, results.size()).contains(result));
+          () -> results.stream().skip(before).anyMatch(result::equals));
     }
   }
 
