@@ -193,7 +193,7 @@ class LookingTest extends CommandHarness {
         .contains(
             "\"waiterCount\" : 1200",
             "\"ttlMillis\" : 15000",
-            "\"cause\" : \"expired\"",
+            "\"cause\" : \"at_most\"",
             "\"attempt\" : \"BBBBBBBBBBBB.2\"",
             "\"attempt\" : \"AAAAAAAAAAAA.1\"");
   }
