@@ -190,7 +190,8 @@ abstract class EndToEnd {
             .atMost(Duration.ofSeconds(60))
             .until(
                 () ->
-                    show().contains("job: its holder is gone (sh); it stays shut for another 4m"));
+                    show().contains("job: its holder is gone (")
+                        && show().contains("sh, session TTL 8s); it stays shut for another 4m"));
         try (CliProcess evict = tool("evict", "--yes", "job")) {
           assertThat(evict.status()).isZero();
           assertThat(evict.err()).contains("it stays shut for another 4m", "With --now it opens");
