@@ -2,6 +2,7 @@ package io.mortise.spi;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.annotation.Beta;
+import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,8 +46,8 @@ public record StoreReport(String mode, List<Finding> findings) {
           "The settings of store '%s' could not be read.".formatted(store.profile().display()), e);
     } catch (TimeoutException e) {
       throw new StoreUnavailableException(
-          "Store '%s' did not tell its settings within %d s. Check that it runs and that this host reaches it, then look again."
-              .formatted(store.profile().display(), PATIENCE.toSeconds()),
+          "Store '%s' did not tell its settings within %s. Check that it runs and that this host reaches it, then look again."
+              .formatted(store.profile().display(), DurationText.formatExact(PATIENCE)),
           e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
