@@ -198,7 +198,7 @@ public interface LockStore extends Store {
    */
   @Beta
   default CompletionStage<Fact> readFact(LockName name) {
-    return CompletableFuture.failedFuture(keepsNoFacts());
+    return CompletableFuture.failedFuture(factsRefusal());
   }
 
   /**
@@ -216,10 +216,15 @@ public interface LockStore extends Store {
   @Beta
   default CompletionStage<Long> replaceFact(
       LockName name, long version, String content, Duration keep) {
-    return CompletableFuture.failedFuture(keepsNoFacts());
+    return CompletableFuture.failedFuture(factsRefusal());
   }
 
-  private UnsupportedByStoreException keepsNoFacts() {
+  /**
+   * Why this store keeps no texts, and what to take instead: what {@link #readFact} and {@link
+   * #replaceFact} fail with unless they are overridden.
+   */
+  @Beta
+  default UnsupportedByStoreException factsRefusal() {
     return new UnsupportedByStoreException(
         "Store '%s' keeps nothing but locks (FACTS). Take one that does: jdbc:, redis:, zk: or mem:."
             .formatted(profile().display()));

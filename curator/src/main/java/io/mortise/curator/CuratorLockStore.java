@@ -5,7 +5,6 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -169,17 +168,7 @@ final class CuratorLockStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<Fact> readFact(LockName name) {
-    return CompletableFuture.failedFuture(keepsNoFacts());
-  }
-
-  @Override
-  public CompletionStage<Long> replaceFact(
-      LockName name, long version, String content, Duration keep) {
-    return CompletableFuture.failedFuture(keepsNoFacts());
-  }
-
-  private UnsupportedByStoreException keepsNoFacts() {
+  public UnsupportedByStoreException factsRefusal() {
     return new UnsupportedByStoreException(
         "In Curator's layout (store=%s) there is nothing but locks (FACTS): each path under the base may be one, and each node below it a holder. For once, latches and barriers open a second client, on zk: of the same servers."
             .formatted(profile.display()));

@@ -6,7 +6,6 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -26,7 +25,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -296,17 +294,7 @@ final class QuorumLockStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<Fact> readFact(LockName name) {
-    return CompletableFuture.failedFuture(keepsNoFacts());
-  }
-
-  @Override
-  public CompletionStage<Long> replaceFact(
-      LockName name, long version, String content, Duration keep) {
-    return CompletableFuture.failedFuture(keepsNoFacts());
-  }
-
-  private UnsupportedByStoreException keepsNoFacts() {
+  public UnsupportedByStoreException factsRefusal() {
     return new UnsupportedByStoreException(
         "Store '%s' keeps nothing but locks (FACTS), as its members have no version of a text in common. For once, latches and barriers open a second client, on jdbc:, redis: or zk:."
             .formatted(profile.display()));

@@ -7,7 +7,6 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Replaces the clock of a server that has none. A session ends when this process has seen its
@@ -18,19 +17,12 @@ import java.util.concurrent.TimeUnit;
  * beat, and its owner counts from when it sent the last of them (invariants.md#validity-from-send).
  */
 final class BeatObserver {
-  private final Ticker ticker;
   private final HeartbeatMonitor<SessionId> renewals;
   private final HeartbeatMonitor<AttemptId> evictions;
 
   BeatObserver(Ticker ticker) {
-    this.ticker = ticker;
     this.renewals = new HeartbeatMonitor<>(ticker);
     this.evictions = new HeartbeatMonitor<>(ticker);
-  }
-
-  /** This process's monotonic clock. */
-  long micros() {
-    return TimeUnit.NANOSECONDS.toMicros(ticker.nanos());
   }
 
   /** Takes in a session that was read just now; to be called after it was received. */

@@ -9,7 +9,6 @@ import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.LuaScript;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -42,9 +41,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PlainStore implements LockStore {
   private static final Duration MIN_TTL = Duration.ofMillis(100);
-
-  private static final String KEEPS_NO_FACTS =
-      "keeps nothing but locks (FACTS), in the keys of other programs. For once, latches and barriers open a second client, on redis: of the same server";
 
   /** A key whose time has come is gone from the next millisecond on. */
   private static final Duration EXPIRY_LAG = Duration.ofMillis(2);
@@ -229,14 +225,9 @@ public final class PlainStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<Fact> readFact(LockName name) {
-    return refused(KEEPS_NO_FACTS);
-  }
-
-  @Override
-  public CompletionStage<Long> replaceFact(
-      LockName name, long version, String content, Duration keep) {
-    return refused(KEEPS_NO_FACTS);
+  public UnsupportedByStoreException factsRefusal() {
+    return refusal(
+        "keeps nothing but locks (FACTS), in the keys of other programs. For once, latches and barriers open a second client, on redis: of the same server");
   }
 
   @Override
@@ -249,8 +240,11 @@ public final class PlainStore implements LockStore {
   }
 
   private <T> CompletionStage<T> refused(String why) {
-    return CompletableFuture.failedFuture(
-        new UnsupportedByStoreException("Store '" + this + "' " + why + "."));
+    return CompletableFuture.failedFuture(refusal(why));
+  }
+
+  private UnsupportedByStoreException refusal(String why) {
+    return new UnsupportedByStoreException("Store '" + this + "' " + why + ".");
   }
 
   /** Nothing is ever left: keys expire. */
