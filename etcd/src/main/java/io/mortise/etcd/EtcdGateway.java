@@ -247,8 +247,8 @@ final class EtcdGateway implements AutoCloseable {
         client.sendAsync(request, BodyHandlers.ofString());
     return exchange
         .copy()
-        // The request's own limit ends with the headers of the answer.
-        .orTimeout(target.timeout().toMillis(), TimeUnit.MILLISECONDS)
+        // The request's limit ends with the headers of the answer. The rest has as long again.
+        .orTimeout(2 * target.timeout().toMillis(), TimeUnit.MILLISECONDS)
         .handle(
             (response, failure) -> {
               if (failure == null) {

@@ -11,6 +11,8 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
+import io.mortise.spi.StoreUrl;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.server.EtcdServer;
@@ -139,6 +141,25 @@ class EtcdFaultTest {
           .hasMessageContaining("etcd:127.0.0.1:" + port);
     } finally {
       server.restart();
+    }
+  }
+
+  /** A client that waits for the rest would never ask again: few requests are under way at once. */
+  @Test
+  void givenAnswersThatStallBehindTheirHeaders_thenEachIsGivenUp() throws Exception {
+    try (StallingServer stalling = new StallingServer();
+        EtcdGateway gateway =
+            new EtcdGateway(
+                EtcdTarget.parse(
+                    StoreUrl.parse("etcd://127.0.0.1:" + stalling.port() + "?timeout=200ms")),
+                "test")) {
+      EtcdDocuments documents = new EtcdDocuments(gateway, "/mortise/", () -> 0);
+      for (int i = 0; i < 5; i++) {
+        String key = "lock/" + i;
+        assertThatThrownBy(() -> BoundedWait.join(documents.read(key)))
+            .hasCauseInstanceOf(StoreUnavailableException.class)
+            .hasMessageContaining("did not answer within 200ms");
+      }
     }
   }
 
