@@ -4,31 +4,20 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.internal.storekit.TlsProbe;
-import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.time.InstantSource;
-import java.util.EnumSet;
-import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
 
 /** The store of documents in etcd, and what etcd tells of itself. Thread-safe. */
 final class EtcdLockStore extends ForwardingStore {
-  /** Renewals are sent each third of a TTL, and take some milliseconds. */
-  private static final Duration LEAST_TTL = Duration.ofMillis(500);
-
-  /** An observer counts by a clock that may run at another rate. */
-  private static final Duration EXPIRY_LAG = Duration.ofMillis(10);
-
   private final EtcdGateway gateway;
 
   private EtcdLockStore(LockStore store, EtcdGateway gateway) {
@@ -46,7 +35,12 @@ final class EtcdLockStore extends ForwardingStore {
         new EtcdDocuments(new EtcdGateway(target, "renewals"), target.prefix(), micros);
     LockStore store =
         new EtcdLockStore(
-            DocumentStore.withoutClock(profile(target), documents, renewals, ticker), gateway);
+            DocumentStore.withoutClock(
+                DocumentStore.profileWithoutClock(target.display(), target.timeout()),
+                documents,
+                renewals,
+                ticker),
+            gateway);
     try {
       var unused = documents.checkAccess().toCompletableFuture().join();
     } catch (CompletionException e) {
@@ -69,13 +63,6 @@ final class EtcdLockStore extends ForwardingStore {
             .map(member -> new InetSocketAddress(member.getHost(), member.getPort()))
             .anyMatch(
                 member -> TlsProbe.askInTls(member, target.timeout()) == TlsProbe.ProbeAnswer.YES);
-  }
-
-  private static StoreProfile profile(EtcdTarget target) {
-    Set<Capability> capabilities = EnumSet.copyOf(DocumentStore.CAPABILITIES_WITHOUT_CLOCK);
-    capabilities.add(Capability.PUSH);
-    return new StoreProfile(
-        target.display(), capabilities, target.timeout(), LEAST_TTL, EXPIRY_LAG);
   }
 
   @Override

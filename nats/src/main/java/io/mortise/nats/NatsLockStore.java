@@ -3,9 +3,7 @@ package io.mortise.nats;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.liveness.ForwardingStore;
-import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
@@ -14,22 +12,13 @@ import io.mortise.spi.time.Ticker;
 import io.nats.client.Connection;
 import io.nats.client.api.ServerInfo;
 import io.nats.client.api.StreamInfo;
-import java.time.Duration;
 import java.time.InstantSource;
-import java.util.EnumSet;
-import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
 
 /** The store of documents in a bucket, and what NATS tells of itself. Thread-safe. */
 final class NatsLockStore extends ForwardingStore {
-  /** Renewals are sent each third of a TTL, and take some milliseconds. */
-  private static final Duration LEAST_TTL = Duration.ofMillis(500);
-
-  /** An observer counts by a clock that may run at another rate. */
-  private static final Duration EXPIRY_LAG = Duration.ofMillis(10);
-
   private static final String OLDEST = "2.9.0";
 
   private final NatsBucket bucket;
@@ -65,7 +54,10 @@ final class NatsLockStore extends ForwardingStore {
     LockStore store =
         new NatsLockStore(
             DocumentStore.withoutClock(
-                profile(target), documents(bucket, micros), documents(bucket, micros), ticker),
+                DocumentStore.profileWithoutClock(target.display(), target.timeout()),
+                documents(bucket, micros),
+                documents(bucket, micros),
+                ticker),
             bucket);
     try {
       check(bucket, target);
@@ -117,13 +109,6 @@ final class NatsLockStore extends ForwardingStore {
           failure);
     }
     return failure;
-  }
-
-  private static StoreProfile profile(NatsTarget target) {
-    Set<Capability> capabilities = EnumSet.copyOf(DocumentStore.CAPABILITIES_WITHOUT_CLOCK);
-    capabilities.add(Capability.PUSH);
-    return new StoreProfile(
-        target.display(), capabilities, target.timeout(), LEAST_TTL, EXPIRY_LAG);
   }
 
   @Override

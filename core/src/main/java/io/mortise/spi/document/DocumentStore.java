@@ -91,6 +91,12 @@ public final class DocumentStore implements LockStore {
   /** The same of a store {@link #withoutClock}: nobody keeps a time there. */
   public static final Set<Capability> CAPABILITIES_WITHOUT_CLOCK = withoutTimes();
 
+  /** Renewals are sent each third of a TTL, and take some milliseconds. */
+  private static final Duration LEAST_TTL = Duration.ofMillis(500);
+
+  /** An observer counts by a clock that may run at another rate. */
+  private static final Duration EXPIRY_LAG = Duration.ofMillis(10);
+
   /** So many locks of a page are read at a time, lest a page of 1,000 floods the server. */
   private static final int READ_TOGETHER = 16;
 
@@ -165,6 +171,18 @@ public final class DocumentStore implements LockStore {
     // While this host sleeps, others go on counting the time of its sessions.
     LongSupplier awake = () -> TimeUnit.NANOSECONDS.toMicros(ticker.nanos() + suspended.nanos());
     return new DocumentStore(profile, documents, renewals, new BeatObserver(ticker), awake);
+  }
+
+  /**
+   * The profile of a store {@link #withoutClock} whose documents can be watched.
+   *
+   * @param display what to call it; holds no secret
+   * @param timeout after which a request is given up
+   */
+  public static StoreProfile profileWithoutClock(String display, Duration timeout) {
+    Set<Capability> capabilities = EnumSet.copyOf(CAPABILITIES_WITHOUT_CLOCK);
+    capabilities.add(Capability.PUSH);
+    return new StoreProfile(display, capabilities, timeout, LEAST_TTL, EXPIRY_LAG);
   }
 
   private static Set<Capability> withoutTimes() {
