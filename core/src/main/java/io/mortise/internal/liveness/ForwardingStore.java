@@ -1,6 +1,7 @@
 package io.mortise.internal.liveness;
 
 import io.mortise.LockName;
+import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.SessionPage;
 import io.mortise.admin.SurveyPage;
@@ -95,6 +96,11 @@ public abstract class ForwardingStore implements LockStore {
   public CompletionStage<Long> replaceFact(
       LockName name, long version, String content, Duration keep) {
     return store.replaceFact(name, version, content, keep);
+  }
+
+  @Override
+  public UnsupportedByStoreException factsRefusal() {
+    return store.factsRefusal();
   }
 
   @Override
