@@ -30,6 +30,9 @@ final class LossyStore extends ForwardingStore {
   /** How long each document is kept since its latest replacement. */
   final Map<LockName, Duration> kept = new ConcurrentHashMap<>();
 
+  /** The texts of all replacements, in their order. */
+  final List<String> texts = new CopyOnWriteArrayList<>();
+
   /** Is told the number of a replacement that comes next. */
   volatile IntConsumer before = number -> {};
 
@@ -41,6 +44,7 @@ final class LossyStore extends ForwardingStore {
   public CompletionStage<Long> replaceFact(
       LockName name, long version, String content, Duration keep) {
     int number = replacements.incrementAndGet();
+    texts.add(content);
     before.accept(number);
     CompletionStage<Long> lost =
         CompletableFuture.failedFuture(new StoreUnavailableException("lost"));

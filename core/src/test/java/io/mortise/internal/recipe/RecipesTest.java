@@ -80,6 +80,16 @@ class RecipesTest {
     assertThat(latch.remaining()).isEqualTo(2);
   }
 
+  /**
+   * Else a waiter could not tell the latch that it saw from one that was deleted and begun anew.
+   */
+  @Test
+  void givenCountThatIsSentAgain_whenThereIsStillNoLatch_thenItBeginsAnother() throws Exception {
+    store.dropped = List.of(1);
+    assertThat(latch.countDown("a")).isEqualTo(2);
+    assertThat(store.texts).hasSize(2).doesNotHaveDuplicates();
+  }
+
   @Test
   void givenStoreThatGoesOnFailing_thenTheCountFails() {
     store.dropped = List.of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
