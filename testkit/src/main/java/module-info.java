@@ -13,6 +13,7 @@ module io.mortise.testkit {
   exports io.mortise.testkit.contract;
   exports io.mortise.testkit.contract.client;
   exports io.mortise.testkit.contract.differential;
+  exports io.mortise.testkit.contract.document;
   exports io.mortise.testkit.contract.store;
   exports io.mortise.testkit.history;
   exports io.mortise.testkit.server;

@@ -2,6 +2,7 @@ package io.mortise.etcd;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.differential.DifferentialContract;
+import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
 import org.junit.jupiter.api.Tag;
 
 /** Etcd 3.5, whose gateway words some answers otherwise, answers as the reference does. */
@@ -9,6 +10,6 @@ import org.junit.jupiter.api.Tag;
 @Tag("extended")
 class Etcd35DifferentialTest extends DifferentialContract {
   Etcd35DifferentialTest() {
-    super(() -> new EtcdUnderTest(EtcdServers::later), 1);
+    super(() -> new ClocklessStoreUnderTest(EtcdServers::later), 1);
   }
 }

@@ -2,10 +2,11 @@ package io.mortise.etcd;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.differential.DifferentialContract;
+import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
 
 @ContractFor("etcd")
 class EtcdDifferentialTest extends DifferentialContract {
   EtcdDifferentialTest() {
-    super(EtcdUnderTest::new);
+    super(() -> new ClocklessStoreUnderTest(EtcdServers::shared));
   }
 }

@@ -2,10 +2,11 @@ package io.mortise.nats;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
+import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
 
 @ContractFor("nats")
 class NatsClientTest extends LockClientContract {
   NatsClientTest() {
-    super(new NatsUnderTest());
+    super(new ClocklessStoreUnderTest(NatsServers::shared));
   }
 }

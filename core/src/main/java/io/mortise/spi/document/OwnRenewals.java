@@ -18,9 +18,9 @@ final class OwnRenewals {
   private final LongSupplier micros;
 
   /**
-   * What was sent last of a session.
+   * The last renewal of a session.
    *
-   * @param number of the renewal that was sent last
+   * @param number how many were sent before, and this one
    * @param end nobody may end the session before; in the past if that is not known
    */
   private record LastSent(long number, long end) {}

@@ -64,7 +64,7 @@ public interface VersionedDocuments {
 
   /**
    * Keys that begin with a prefix, in an order that never changes. Documents that are made or
-   * removed meanwhile may be missing or not.
+   * removed meanwhile may be missing or not, and one that was removed may be listed for a while.
    *
    * @param after the last key of the call before; empty to begin
    * @param limit the most keys to return; fewer are the last ones

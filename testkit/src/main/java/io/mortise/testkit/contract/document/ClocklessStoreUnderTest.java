@@ -1,24 +1,42 @@
-package io.mortise.nats;
+package io.mortise.testkit.contract.document;
 
+import io.mortise.annotation.Beta;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.StoreUnderTest;
+import io.mortise.testkit.server.LocalServer;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One server serves all tests of the JVM; each has a namespace of its own. A session ends when it
- * was seen to stand still, so the store looks at all that stands before time passes.
+ * A store of documents {@linkplain io.mortise.spi.document.DocumentStore#withoutClock without a
+ * clock}, opened by its URL with the parameters {@code namespace} and {@code timeout}. A session
+ * ends when it was seen to stand still, so the store looks at all that stands before time passes.
  */
-final class NatsUnderTest implements StoreUnderTest {
+@Beta
+public final class ClocklessStoreUnderTest implements StoreUnderTest {
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
   private static final int ALL = 10_000;
 
-  private final String namespace = NatsServers.namespace();
+  private final Supplier<? extends LocalServer> server;
+  private final String namespace = "contract" + NAMESPACES.incrementAndGet();
   private @Nullable LockStore store;
+
+  /**
+   * Opens nothing yet.
+   *
+   * @param server the server that all tests share; restarted by those that say so
+   */
+  public ClocklessStoreUnderTest(Supplier<? extends LocalServer> server) {
+    this.server = server;
+  }
 
   @Override
   public LockStore open() {
@@ -40,7 +58,8 @@ final class NatsUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore another() {
-    return NatsStore.open(NatsServers.shared().url() + "?namespace=" + namespace + "&timeout=10s");
+    return LockStore.connect(
+        StoreUrl.parse(server.get().url() + "?namespace=" + namespace + "&timeout=10s"));
   }
 
   /** Each pause begins with a sweep, which takes as long as the server likes. */
@@ -60,7 +79,7 @@ final class NatsUnderTest implements StoreUnderTest {
   @Override
   public Optional<LockStore> restart(LockStore before) {
     before.close();
-    NatsServers.shared().restart();
+    server.get().restart();
     return Optional.of(open());
   }
 

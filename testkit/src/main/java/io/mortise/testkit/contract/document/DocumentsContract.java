@@ -1,0 +1,165 @@
+package io.mortise.testkit.contract.document;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.annotation.Beta;
+import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.spi.document.VersionedDocuments.Written;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The rules of {@link VersionedDocuments} on a server without a clock, for the author of an
+ * adapter: extend it in a test. Each test has a namespace of its own.
+ */
+@Beta
+public abstract class DocumentsContract {
+  private final List<VersionedDocuments> opened = new ArrayList<>();
+  private @Nullable VersionedDocuments documents;
+
+  /** For subclasses. */
+  protected DocumentsContract() {}
+
+  /** Opens the documents of the test's namespace, as one process does. */
+  protected abstract VersionedDocuments open();
+
+  /**
+   * The same through a proxy. Requests wait for at least ten seconds for their answers.
+   *
+   * @param port where the proxy listens, on the loopback
+   */
+  protected abstract VersionedDocuments openBehind(int port);
+
+  /** The server's own port on the loopback. */
+  protected abstract int port();
+
+  /** The documents that all of a test's helpers use. */
+  protected final VersionedDocuments documents() {
+    VersionedDocuments present = documents;
+    if (present == null) {
+      present = closedAtTheEnd(open());
+      documents = present;
+    }
+    return present;
+  }
+
+  /** Has them closed after the test. */
+  protected final <T extends VersionedDocuments> T closedAtTheEnd(T further) {
+    opened.add(further);
+    return further;
+  }
+
+  /** Waits for the document, with a bound. */
+  protected final VersionedText read(String key) {
+    return BoundedWait.join(documents().read(key));
+  }
+
+  /** Whether it was written. Waits for the answer, with a bound. */
+  protected final boolean write(String key, VersionedText found, String text) {
+    return BoundedWait.join(documents().compareAndSet(key, found, text)).made();
+  }
+
+  /** Whether it was removed. Waits for the answer, with a bound. */
+  protected final boolean remove(String key, VersionedText found) {
+    return BoundedWait.join(documents().compareAndSet(key, found, null)).made();
+  }
+
+  private List<String> scan(String prefix) {
+    return BoundedWait.join(documents().scan(prefix, "", 10));
+  }
+
+  @AfterEach
+  void close() {
+    opened.forEach(VersionedDocuments::close);
+  }
+
+  @Test
+  void givenDocument_thenItIsReplacedByItsVersionOnly_andVersionsRise() {
+    VersionedText absent = read("lock/a");
+    assertThat(absent.text()).isNull();
+    assertThat(write("lock/a", absent, "one\ttwo\né 😀")).isTrue();
+    assertThat(write("lock/a", absent, "other")).isFalse();
+    VersionedText first = read("lock/a");
+    assertThat(first.text()).isEqualTo("one\ttwo\né 😀");
+    assertThat(write("lock/a", first, "")).isTrue();
+    assertThat(write("lock/a", first, "late")).isFalse();
+    VersionedText second = read("lock/a");
+    assertThat(second.text()).isEmpty();
+    assertThat(List.of(absent, first, second))
+        .extracting(found -> Long.parseLong(found.version()))
+        .isSorted()
+        .doesNotHaveDuplicates();
+    assertThat(remove("lock/a", first)).isFalse();
+    assertThat(remove("lock/a", second)).isTrue();
+    assertThat(read("lock/a").text()).isNull();
+  }
+
+  @Test
+  void givenDocumentThatWasMadeAndRemoved_whenAWriteThatFoundNoneArrivesLate_thenItIsRefused() {
+    VersionedText before = read("lock/a");
+    assertThat(write("lock/a", before, "made")).isTrue();
+    assertThat(remove("lock/a", read("lock/a"))).isTrue();
+    assertThat(write("lock/a", before, "late")).isFalse();
+    assertThat(read("lock/a").text()).isNull();
+    assertThat(write("lock/a", read("lock/a"), "anew")).isTrue();
+  }
+
+  @Test
+  void givenWriteThatArrivesLate_whenNobodyWroteMeanwhile_thenItIsMade() {
+    assertLateWrite(false);
+  }
+
+  @Test
+  void givenWriteThatArrivesLate_whenAnotherWroteMeanwhile_thenItIsRefused() {
+    assertLateWrite(true);
+  }
+
+  private void assertLateWrite(boolean meanwhile) {
+    assertThat(write("lock/a", read("lock/a"), "first")).isTrue();
+    VersionedText found = read("lock/a");
+    try (FaultInjectionProxy way = FaultInjectionProxy.to(port())) {
+      VersionedDocuments far = closedAtTheEnd(openBehind(way.port()));
+      BoundedWait.join(far.read("lock/a"));
+      way.weather(NetworkCondition.REQUESTS_HELD);
+      CompletableFuture<Written> late =
+          far.compareAndSet("lock/a", found, "late").toCompletableFuture();
+      if (meanwhile) {
+        assertThat(write("lock/a", found, "end")).isTrue();
+      }
+      assertThat(late).isNotDone();
+      way.weather(NetworkCondition.FAIR);
+      assertThat(BoundedWait.join(late).made()).isNotEqualTo(meanwhile);
+      assertThat(read("lock/a").text()).isEqualTo(meanwhile ? "end" : "late");
+    }
+  }
+
+  @Test
+  void givenManyDocuments_thenTheyAreListedPageByPage_eachKindByItself() {
+    List<String> names = List.of("lock/*", "lock/a", "lock/a\u00e9", "lock/b", "lock/\uD83D\uDE00");
+    for (String name : names) {
+      assertThat(write(name, read(name), "x")).isTrue();
+    }
+    assertThat(write("session/a", read("session/a"), "x")).isTrue();
+    List<String> all = new ArrayList<>();
+    String after = "";
+    for (int pages = 0; pages < 10; pages++) {
+      List<String> page = BoundedWait.join(documents().scan("lock/", after, 2));
+      all.addAll(page);
+      if (page.size() < 2) {
+        break;
+      }
+      after = page.get(1);
+    }
+    assertThat(all).containsExactlyInAnyOrderElementsOf(names).doesNotHaveDuplicates();
+    assertThat(scan("lock/a")).containsExactly("lock/a", "lock/a\u00e9");
+    assertThat(scan("session/")).containsExactly("session/a");
+  }
+}
