@@ -191,7 +191,7 @@ public final class TopSession {
   /**
    * Looks at a lock.
    *
-   * @param wanted whether a key asked for it: a failure is told then
+   * @param wanted whether a key asked for it; a failure is then shown
    */
   private void look(String name, @Nullable ConsoleAction purpose, boolean wanted) {
     try {

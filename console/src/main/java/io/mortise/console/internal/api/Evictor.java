@@ -48,7 +48,7 @@ public final class Evictor {
    *
    * @param holds whether the party was seen to hold the lock
    * @param now whether the lock is to be free at once
-   * @param user who asks, as it is shown; null if that is not known
+   * @param user the name that the log shows; null if the user is not known
    */
   public Evicted evict(
       String name, LockParticipant party, boolean holds, boolean now, @Nullable String user) {
@@ -105,7 +105,7 @@ public final class Evictor {
   /**
    * Opens a lock that nobody holds.
    *
-   * @param user who asks, as it is shown; null if that is not known
+   * @param user the name that the log shows; null if the user is not known
    */
   public Opened open(String name, @Nullable String user) {
     boolean opened = reopen(name, user);

@@ -103,9 +103,10 @@ public record HazardStory(
               "S. Sanfilippo, Is Redlock safe?, 2016; P. Bailis and K. Kingsbury, The Network is"
                   + " Reliable, 2014",
               "redis-server",
-              "The holder extends its lock on the one server that it reaches, is told OK, and goes on writing. Another process"
+              "The holder extends its lock on the one server that it reaches, gets OK, and goes on writing. Another process"
                   + " has the majority.",
-              "One server of three keeps no lease alive. The holder is told before the other process is granted the lock.",
+              "One server of three keeps no lease alive. The holder learns of the loss before the store grants the lock to"
+                  + " the other process.",
               QUORUM,
               List.of("partition")),
           new HazardStory(
@@ -114,8 +115,8 @@ public record HazardStory(
               "B. Fitzpatrick, Distributed caching with memcached, 2004",
               "redis-server",
               "The client takes the lock on the next server, while another client holds it on the first one.",
-              "A name never moves by itself. The client is told that the store is unavailable, which is neither busy nor"
-                  + " granted.",
+              "A name never moves by itself. The client gets an error that the store is unavailable, which is neither busy"
+                  + " nor granted.",
               Set.of("redis-sharded"),
               List.of("partition")),
           new HazardStory(
