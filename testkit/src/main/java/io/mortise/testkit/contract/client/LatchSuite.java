@@ -83,9 +83,9 @@ class LatchSuite extends ClientSuite {
         .isInstanceOf(UnsupportedByStoreException.class)
         .hasMessageContaining("FACTS");
     assertThatThrownBy(latch::await).isInstanceOf(UnsupportedByStoreException.class);
-    assertThatThrownBy(() -> latch.await(BRIEF)).isInstanceOf(UnsupportedByStoreException.class);
+    assertThatThrownBy(() -> latch.await(LONG)).isInstanceOf(UnsupportedByStoreException.class);
     assertThat(latch.awaitAsync()).failsWithin(LONG);
-    assertThat(latch.awaitAsync(BRIEF)).failsWithin(LONG);
+    assertThat(latch.awaitAsync(LONG)).failsWithin(LONG);
     assertThat(latch.countDownAsync()).failsWithin(LONG);
   }
 
