@@ -25,6 +25,10 @@ import org.jspecify.annotations.Nullable;
  * stores its result, each in one step of the store that is refused if another run has begun since.
  * A process that was paused for too long so never replaces the result of its successor. Callers
  * that find a run wait in the queue of that lock.
+ *
+ * <p><b>Whose clock.</b> A result expires by the store's clock. Etcd and NATS have none, and the
+ * time of day of the hosts stands in for it: a host whose clock is ahead of that of the host which
+ * ran the task by more than the kept time forgets the result early, and the task may run again.
  */
 @Beta
 public interface DistributedOnce {
@@ -39,8 +43,10 @@ public interface DistributedOnce {
    *
    * @param ranHere whether this call has run the task
    * @param value what the task returned; empty if it returned null
-   * @param doneAt when it was stored, on the store's clock
-   * @param token the fencing token of the run
+   * @param doneAt when it was stored, on the store's clock, or that of the host which ran it where
+   *     the store has none
+   * @param token the fencing token of the run; 0 in a store without tokens, where no resource can
+   *     refuse a late run
    */
   record OnceResult(boolean ranHere, Optional<String> value, Instant doneAt, long token) {}
 

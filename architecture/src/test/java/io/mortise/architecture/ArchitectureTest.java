@@ -84,4 +84,9 @@ class ArchitectureTest {
   void givenCoreAndStores_thenTheyReadTheClockThatTheyWereGiven() {
     Rules.CLOCKS_ARE_INJECTED.check(ALL);
   }
+
+  @Test
+  void givenStores_thenAllButTheQuorumKeepFacts() {
+    Rules.STORES_KEEP_FACTS.check(ALL);
+  }
 }

@@ -8,6 +8,7 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaMember;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.CompositeArchRule;
@@ -15,10 +16,12 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import io.mortise.spi.LockStore;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** What the structure of the code has to keep, each rule with its remedy. */
@@ -211,6 +214,22 @@ final class Rules {
               "tests move time by hand; read the io.mortise.spi.time.Ticker that the store was given,"
                   + " and for the time of day its java.time.InstantSource");
 
+  /** Once, latch and barrier stand on facts: whoever adds a store meets this. */
+  static final ArchRule STORES_KEEP_FACTS =
+      classes()
+          .that()
+          .implement(LockStore.class)
+          .and()
+          .areNotInterfaces()
+          .and()
+          .resideOutsideOfPackages(TOOLS)
+          .and()
+          .resideOutsideOfPackages("io.mortise.testkit..")
+          .and()
+          .doNotHaveSimpleName("QuorumLockStore")
+          .should(keepFacts())
+          .because("only the members of a quorum have no version of a text in common");
+
   private Rules() {}
 
   private static String outermost(JavaClass type) {
@@ -230,6 +249,25 @@ final class Rules {
         .dependOnClassesThat()
         .resideInAnyPackage(others)
         .allowEmptyShould(true);
+  }
+
+  private static ArchCondition<JavaClass> keepFacts() {
+    return new ArchCondition<>(
+        "have 'readFact' and 'replaceFact' from a class, not from LockStore") {
+      @Override
+      public void check(JavaClass store, ConditionEvents events) {
+        Set<String> own =
+            store.getAllMethods().stream()
+                .filter(method -> !method.getOwner().isEquivalentTo(LockStore.class))
+                .map(JavaMember::getName)
+                .collect(Collectors.toSet());
+        if (!own.containsAll(Set.of("readFact", "replaceFact"))) {
+          events.add(
+              SimpleConditionEvent.violated(
+                  store, store.getFullName() + " refuses facts, as LockStore does by default"));
+        }
+      }
+    };
   }
 
   private static ArchCondition<JavaClass> haveNamesOfTheirOwn() {

@@ -14,6 +14,7 @@ import io.mortise.cli.SeesTheEngine;
 import io.mortise.jdbc.SeesAnotherStore;
 import io.mortise.micrometer.MetersTheEngine;
 import io.mortise.quorum.ChoosesTheClock;
+import io.mortise.quorum.KeepsNoFacts;
 import io.mortise.quorum.ReadsTheClock;
 import io.mortise.quorum.hidden.OpenForNobody;
 import org.junit.jupiter.api.Test;
@@ -74,5 +75,10 @@ class RulesTest {
   void givenStoreThatReadsTheSystemsClock_thenItIsNoticed() {
     assertNoticed(Rules.CLOCKS_ARE_INJECTED, "Ticker", ReadsTheClock.class);
     assertNoticed(Rules.CLOCKS_ARE_INJECTED, "InstantSource", ChoosesTheClock.class);
+  }
+
+  @Test
+  void givenStoreThatKeepsNoFacts_thenItIsNoticed() {
+    assertNoticed(Rules.STORES_KEEP_FACTS, "version of a text", KeepsNoFacts.class);
   }
 }

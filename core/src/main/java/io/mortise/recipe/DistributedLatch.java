@@ -39,7 +39,8 @@ public interface DistributedLatch {
 
   /**
    * The same, with another time for which the store keeps the latch, counted from its latest
-   * count-down by the store's clock. After it the latch is as if it had never been used.
+   * count-down by the store's clock; in etcd and NATS, which have none, by the hosts' time of day.
+   * After it the latch is as if it had never been used.
    *
    * @throws IllegalArgumentException if it is not within 10 s and ten years
    */

@@ -255,8 +255,9 @@ final class CuratorInspector {
       for (String child : children.stream().sorted().toList()) {
         boolean isNode = Recipe.MUTEX.isMine(child) || Recipe.READ_WRITE.isMine(child);
         boolean isSystem = parent.isEmpty() && child.equals("zookeeper");
-        if (next == null && !isNode && !isSystem) {
-          visit(CuratorAttempt.child(parent, child));
+        String path = CuratorAttempt.child(parent, child);
+        if (next == null && !isNode && !isSystem && !paths.isReserved(path)) {
+          visit(path);
         }
       }
     }

@@ -5,6 +5,7 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
+import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -20,6 +21,7 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
 import io.mortise.zookeeper.internal.AdminConnection;
+import io.mortise.zookeeper.internal.NodeFacts;
 import io.mortise.zookeeper.internal.StoreResources;
 import io.mortise.zookeeper.internal.ZooKeeperConnector;
 import java.time.Duration;
@@ -49,6 +51,7 @@ final class CuratorLockStore implements LockStore {
   private final StoreResources resources;
   private final StoreProfile profile;
   private final CuratorInspector inspector;
+  private final NodeFacts facts;
   private final Map<SessionId, CuratorSession> sessions = new ConcurrentHashMap<>();
 
   /** Checks that the servers can be reached. Blocks. */
@@ -66,6 +69,7 @@ final class CuratorLockStore implements LockStore {
         new StoreResources(zooKeeperConnector, display, options.timeout(), options.tick(), ticker);
     this.profile = profile(display);
     this.inspector = new CuratorInspector(resources.adminConnection(), paths, display, wall);
+    this.facts = new NodeFacts(resources, options.acl(), paths.clock(), paths.facts());
     resources.check(AdminConnection::awaitConnected);
   }
 
@@ -76,7 +80,8 @@ final class CuratorLockStore implements LockStore {
             Capability.QUEUE,
             Capability.PERMITS,
             Capability.TOKEN,
-            Capability.PUSH);
+            Capability.PUSH,
+            Capability.FACTS);
     if (recipe == Recipe.READ_WRITE) {
       capabilities.add(Capability.SHARED);
       capabilities.add(Capability.DOWNGRADE);
@@ -168,16 +173,28 @@ final class CuratorLockStore implements LockStore {
   }
 
   @Override
-  public UnsupportedByStoreException factsRefusal() {
-    return new UnsupportedByStoreException(
-        "In Curator's layout (store=%s) there is nothing but locks (FACTS): each path under the base may be one, and each node below it a holder. For once, latches and barriers open a second client, on zk: of the same servers."
-            .formatted(profile.display()));
+  public CompletionStage<Fact> readFact(LockName name) {
+    return facts.read(name);
   }
 
-  /** Nothing to do: nodes go with their sessions, and empty containers by the server. */
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return facts.replace(name, version, content, keep);
+  }
+
+  @Override
+  public CompletionStage<Boolean> claimSweep() {
+    return facts.claimSweep();
+  }
+
+  /**
+   * Removes facts that have expired. Nothing else is left: nodes go with their sessions, and empty
+   * containers by the server.
+   */
   @Override
   public CompletionStage<Integer> sweep(int budget) {
-    return CompletableFuture.completedFuture(0);
+    return facts.sweep(budget);
   }
 
   @Override

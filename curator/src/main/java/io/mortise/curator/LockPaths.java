@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
  * given the same path; so a name that is no legal path is refused.
  */
 final class LockPaths {
+  /** The first part of the paths below the base under which there are no locks, but facts. */
+  private static final String FACTS = "mortise-facts";
+
   private final String base;
 
   /**
@@ -37,6 +40,21 @@ final class LockPaths {
     return base + "/" + name.value();
   }
 
+  /** The parent of the facts. */
+  String facts() {
+    return base + "/" + FACTS + "/texts";
+  }
+
+  /** What is written to learn the leader's time. */
+  String clock() {
+    return base + "/" + FACTS + "/clock";
+  }
+
+  /** Whether a path below the base, or what is below it, is kept for facts. */
+  boolean isReserved(String path) {
+    return path.equals(base + "/" + FACTS);
+  }
+
   /** The name of the lock that stands at a path below the base. */
   LockName name(String path) {
     return LockName.of(path.substring(base.length() + 1));
@@ -44,6 +62,10 @@ final class LockPaths {
 
   /** Why there can be no lock of this name here; null if there can. */
   static @Nullable String refusal(LockName name) {
+    if ((name.value() + "/").startsWith(FACTS + "/")) {
+      return "Lock name '%s' begins with '%s', where results of 'once', latches and barriers are kept in Curator's layout. Use another name."
+          .formatted(name, FACTS);
+    }
     String trouble = trouble(name.value());
     return trouble == null
         ? null

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -42,6 +43,23 @@ class CuratorInteropTest {
   @AfterEach
   void closeFleet() throws Exception {
     mixedFleet.close();
+  }
+
+  @Test
+  void givenResultOfOnceWhereNothingWasBefore_thenItIsNoLock() throws Exception {
+    String url =
+        "zk+curator://"
+            + MixedFleet.server().address()
+            + "?tick=100ms&base=/once/"
+            + UUID.randomUUID();
+    try (LockClient client = LockClient.connect(url)) {
+      assertThat(client.once("a/b").run(lease -> "done").ranHere()).isTrue();
+      assertThat(client.once("a/b").result()).isPresent();
+      assertThat(client.admin().list("mortise-facts", null, 10).locks()).isEmpty();
+      assertThat(client.admin().find("mortise-facts/texts")).isEmpty();
+      assertThatThrownBy(() -> client.lock("mortise-facts/texts").acquireWithin(BRIEF))
+          .hasMessageContaining("Use another name");
+    }
   }
 
   private InterProcessMutex mutex() {

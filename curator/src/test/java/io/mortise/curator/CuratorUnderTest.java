@@ -52,7 +52,8 @@ final class CuratorUnderTest implements StoreUnderTest {
             Capability.QUEUE,
             Capability.PERMITS,
             Capability.TOKEN,
-            Capability.PUSH);
+            Capability.PUSH,
+            Capability.FACTS);
     if (recipe == Recipe.READ_WRITE) {
       both.add(Capability.SHARED);
       both.add(Capability.DOWNGRADE);

@@ -39,6 +39,14 @@ class LockPathsTest {
     assertThat(LockPaths.refusal(LockName.of(name))).contains("'" + name + "'");
   }
 
+  @Test
+  void givenNameWhereFactsAre_thenItIsRefused_andNoOther() {
+    assertThat(LockPaths.refusal(LockName.of("mortise-facts"))).contains("'mortise-facts'");
+    assertThat(LockPaths.refusal(LockName.of("mortise-facts/texts/a"))).contains("another name");
+    assertThat(LockPaths.refusal(LockName.of("mortise-facts2"))).isNull();
+    assertThat(LockPaths.refusal(LockName.of("a/mortise-facts"))).isNull();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"apps", "/", "/apps/", "//"})
   void givenBaseThatIsNoPath_thenItIsRefused(String base) {

@@ -39,7 +39,8 @@ final class EtcdLockStore extends ForwardingStore {
                 DocumentStore.profileWithoutClock(target.display(), target.timeout()),
                 documents,
                 renewals,
-                ticker),
+                ticker,
+                wallClock),
             gateway);
     try {
       var unused = documents.checkAccess().toCompletableFuture().join();

@@ -57,7 +57,8 @@ final class NatsLockStore extends ForwardingStore {
                 DocumentStore.profileWithoutClock(target.display(), target.timeout()),
                 documents(bucket, micros),
                 documents(bucket, micros),
-                ticker),
+                ticker,
+                wallClock),
             bucket);
     try {
       check(bucket, target);

@@ -6,6 +6,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.SessionPage;
 import io.mortise.admin.SurveyPage;
+import io.mortise.redis.codec.FactCodec;
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.codec.LockCodec;
 import io.mortise.redis.command.BoundedCaller;
@@ -54,8 +55,6 @@ final class RedisLockStore implements LockStore {
 
   /** A little less than clients let pass before they ask again. */
   private static final Duration SWEEP_PAUSE = Duration.ofSeconds(50);
-
-  private static final int VERSION_DIGITS = 16;
 
   private final RedisConnections connections;
   private final boolean replicated;
@@ -288,21 +287,15 @@ final class RedisLockStore implements LockStore {
 
   @Override
   public CompletionStage<Fact> readFact(LockName name) {
-    return call(Script.FACT, List.of(keys.fact(name)), List.of())
-        .thenApply(
-            answer ->
-                answer instanceof String text
-                    ? new Fact(
-                        LockCodec.number(text, 0, VERSION_DIGITS), text.substring(VERSION_DIGITS))
-                    : Fact.NONE);
+    return call(Script.FACT, List.of(keys.fact(name)), FactCodec.READ).thenApply(FactCodec::fact);
   }
 
   @Override
   public CompletionStage<Long> replaceFact(
       LockName name, long version, String content, Duration keep) {
-    List<String> args = List.of(Long.toString(version), content, Long.toString(keep.toMillis()));
-    return call(Script.FACT, List.of(keys.fact(name)), args)
-        .thenApply(answer -> Long.parseLong(String.valueOf(answer)));
+    return call(
+            Script.FACT, List.of(keys.fact(name)), FactCodec.replacement(version, content, keep))
+        .thenApply(FactCodec::version);
   }
 
   @Override

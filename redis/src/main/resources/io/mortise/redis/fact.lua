@@ -1,6 +1,6 @@
 -- Reads the text under a name, or replaces it if its version is the expected one.
 --
--- KEYS[1] = the text: <prefix>f:<name>, holding <version 16><text>
+-- KEYS[1] = the text: <prefix>f:<name>, beside plain locks <prefix>mortise:fact:<name>, holding <version 16><text>
 -- ARGV    = nothing to read it; else
 -- ARGV[1] = the expected version, 0 for no text
 -- ARGV[2] = the new text

@@ -74,6 +74,21 @@ class PlainFaultTest {
   }
 
   @Test
+  void givenResultOfOnce_thenItIsNoLock_andHasNoToken() throws Exception {
+    try (RedisServer server = RedisServers.any();
+        LockStore store = open(server, "prefix=p:");
+        LockClient client = LockClient.builder().store(store).build()) {
+      assertThat(client.once("x").run(lease -> "done").token()).isZero();
+      assertThat(client.admin().list("", null, 10).locks()).isEmpty();
+      assertThat(client.admin().find("mortise:fact:once/x")).isEmpty();
+      assertThatThrownBy(() -> client.lock("mortise:fact:once/x").acquireWithin(WAIT))
+          .isInstanceOf(UnsupportedByStoreException.class)
+          .hasMessageContaining("Use another name");
+      assertThat(client.once("x").result()).isPresent();
+    }
+  }
+
+  @Test
   void givenWrongParameters_thenTheyAreRefused() {
     assertThatThrownBy(() -> RedisStore.open("redis-plain://localhost?layout=zset"))
         .isInstanceOf(IllegalArgumentException.class)

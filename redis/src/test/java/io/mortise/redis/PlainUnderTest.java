@@ -38,10 +38,10 @@ final class PlainUnderTest implements StoreUnderTest {
     return new PlainLockTable();
   }
 
-  /** One at a time, and nothing else. */
+  /** One at a time, and facts beside the locks. */
   @Override
   public Set<Capability> capabilities() {
-    return Set.of();
+    return Set.of(Capability.FACTS);
   }
 
   @Override

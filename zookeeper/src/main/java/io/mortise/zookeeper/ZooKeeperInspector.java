@@ -11,7 +11,7 @@ import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionVerdict;
-import io.mortise.zookeeper.internal.AdminConnection;
+import io.mortise.zookeeper.internal.StoreResources;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead;
@@ -40,49 +40,22 @@ final class ZooKeeperInspector {
   private static final int MOST_WAITERS = 1_000;
 
   private final ZooKeeperLockStore store;
-  private final AdminConnection adminConnection;
   private final InstantSource wall;
 
-  ZooKeeperInspector(
-      ZooKeeperLockStore store, AdminConnection adminConnection, InstantSource wall) {
+  ZooKeeperInspector(ZooKeeperLockStore store, InstantSource wall) {
     this.store = store;
-    this.adminConnection = adminConnection;
     this.wall = wall;
   }
 
   // ---- Asking ----
 
   /** Runs a question once there is a connection; its answer must come in time. */
-  <T> CompletionStage<T> ask(InspectorQuery<T> question) {
-    CompletableFuture<T> answer = new CompletableFuture<>();
-    adminConnection
-        .connected()
-        .whenComplete(
-            (client, failure) -> {
-              if (failure != null) {
-                answer.completeExceptionally(silent());
-              } else {
-                try {
-                  question.ask(client, answer);
-                } catch (RuntimeException e) {
-                  answer.completeExceptionally(e);
-                }
-              }
-            });
-    store
-        .timer()
-        .in(store.options().timeout().toNanos(), () -> answer.completeExceptionally(silent()));
-    return answer;
-  }
-
-  /** What is asked once there is a connection. */
-  interface InspectorQuery<T> {
-    void ask(ZooKeeper client, CompletableFuture<T> answer);
+  <T> CompletionStage<T> ask(StoreResources.AdminQuery<T> question) {
+    return store.resources().ask(question);
   }
 
   StoreUnavailableException silent() {
-    return new StoreUnavailableException(
-        "Store '" + store.profile().display() + "' does not answer.");
+    return store.resources().silent();
   }
 
   CompletionStage<SessionVerdict> judge(SessionId session) {

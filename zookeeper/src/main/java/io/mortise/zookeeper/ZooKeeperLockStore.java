@@ -24,6 +24,7 @@ import io.mortise.spi.StoreSession;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
+import io.mortise.zookeeper.internal.NodeFacts;
 import io.mortise.zookeeper.internal.StoreResources;
 import io.mortise.zookeeper.internal.ZooKeeperConnector;
 import io.mortise.zookeeper.internal.ZooKeeperTarget;
@@ -95,11 +96,10 @@ final class ZooKeeperLockStore implements LockStore {
             MIN_TTL,
             // Sessions of few ticks outlive their TTL, and all end at a tick.
             resources.limits().tick().multipliedBy(4));
-    this.zooKeeperInspector = new ZooKeeperInspector(this, resources.adminConnection(), wall);
+    this.zooKeeperInspector = new ZooKeeperInspector(this, wall);
     this.zooKeeperSurvey = new ZooKeeperSurvey(this, zooKeeperInspector, wall);
     this.nodeFacts =
-        new NodeFacts(
-            zooKeeperInspector, ticker, options.acl(), nodeLayout.clock(), nodeLayout.facts());
+        new NodeFacts(resources, options.acl(), nodeLayout.clock(), nodeLayout.facts());
     resources.check(
         adminConnection ->
             adminConnection.prepare(

@@ -9,6 +9,7 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.function.CheckedFunction;
 import io.mortise.internal.runtime.StoreCall;
+import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
 import io.mortise.spi.LockStore;
 import java.time.Duration;
@@ -220,7 +221,8 @@ final class EngineOnce implements DistributedOnce {
   }
 
   OnceDocument begun(Lease lease) {
-    return OnceDocument.begun(UUID.randomUUID().toString(), lease.token());
+    boolean hasTokens = store.profile().can(Capability.TOKEN);
+    return OnceDocument.begun(UUID.randomUUID().toString(), hasTokens ? lease.token() : 0);
   }
 
   Optional<OnceDocument> decode(Fact present) {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * {@code -} for none.
  *
  * @param run tells runs apart, so that one whose answer was lost knows its own writing
- * @param token the fencing token of the run
+ * @param token the fencing token of the run; 0 in a store without tokens
  * @param isDone whether it has stored its result
  * @param value the result; null for none
  */

@@ -33,6 +33,9 @@ public final class Recipes {
   /** Of a random id, in bytes. */
   private static final int ID_BYTES = 9;
 
+  /** Leaves the first 32 digits of Base64: letters. */
+  private static final byte FIRST_LETTERS = 0x7F;
+
   private final LockStore store;
   private final EngineEnv env;
   private final Runnable refuseIfClosed;
@@ -128,10 +131,14 @@ public final class Recipes {
     refuseIfClosed.run();
   }
 
-  /** A random id that fits into documents and names. */
+  /**
+   * A random id that fits into documents and names. Begins with a letter: a part of a path that
+   * begins with a minus sign would sort before the nodes of the lock above it in Curator's layout.
+   */
   String newId() {
     byte[] bytes = new byte[ID_BYTES];
     env.random().nextBytes(bytes);
+    bytes[0] &= FIRST_LETTERS;
     return Base64.getUrlEncoder().encodeToString(bytes);
   }
 

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 public final class DocumentCodec {
   private static final String LOCK = "lock1";
   private static final String SESSION = "session2";
+  private static final String FACT = "fact1";
   private static final String NONE = "-";
 
   private DocumentCodec() {}
@@ -255,6 +256,30 @@ public final class DocumentCodec {
       return new SessionNotification.Contended(fields.name(), attempt);
     }
     throw new IllegalArgumentException("Unknown notification '" + kind + "'.");
+  }
+
+  /** A fact's document as text. */
+  public static String encode(FactDocument fact) {
+    return line(FACT, fact.version(), fact.until(), fact.keep(), fact.content());
+  }
+
+  /**
+   * The reverse of {@link #encode(FactDocument)}; null if there is no text.
+   *
+   * @param key names the document in messages
+   * @throws StoreUnfitException if the text is of another format
+   */
+  public static @Nullable FactDocument decodeFact(String key, @Nullable String text) {
+    try {
+      return text == null ? null : decodeFact(new Fields(text));
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+      throw unreadable(key, e);
+    }
+  }
+
+  private static FactDocument decodeFact(Fields fields) {
+    check(FACT, fields.text());
+    return new FactDocument(fields.number(), fields.number(), fields.number(), fields.text());
   }
 
   private static void check(String expected, String found) {

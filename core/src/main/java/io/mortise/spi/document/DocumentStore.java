@@ -12,6 +12,7 @@ import io.mortise.internal.table.LockRecord;
 import io.mortise.internal.table.SessionDocument;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
+import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
@@ -28,6 +29,7 @@ import io.mortise.spi.StoreSession;
 import io.mortise.spi.document.DocumentUpdater.Update;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -44,8 +46,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store over a server that can replace one document at a time, by its version, and need not do
- * more. It keeps a document for each lock and one for each session. What a lock does with a request
- * is decided here, by the rules of the in-memory store; an author of a store writes {@link
+ * more. It keeps a document for each lock, each session and each fact. What a lock does with a
+ * request is decided here, by the rules of the in-memory store; an author of a store writes {@link
  * VersionedDocuments}.
  *
  * <p><b>Steps.</b> A request reads the lock's document and the sessions that matter to it, computes
@@ -67,6 +69,9 @@ import org.jspecify.annotations.Nullable;
  * version too, and each end of an attempt writes the lock's document, so that an acquire which was
  * sent before can never follow it.
  *
+ * <p>Facts expire there by the time of day of the hosts. The lock of a task that is to be done once
+ * does not depend on it, but whether a result is remembered does.
+ *
  * <p>Thread-safe.
  */
 @Beta
@@ -86,7 +91,8 @@ public final class DocumentStore implements LockStore {
           Capability.EVICT,
           Capability.VARIABLE_TTL,
           Capability.PROOF,
-          Capability.RECORD);
+          Capability.RECORD,
+          Capability.FACTS);
 
   /** The same of a store {@link #withoutClock}: nobody keeps a time there. */
   public static final Set<Capability> CAPABILITIES_WITHOUT_CLOCK = withoutTimes();
@@ -105,12 +111,15 @@ public final class DocumentStore implements LockStore {
   private final LockUpdater locks;
   private final SessionDocuments sessions;
   private final SessionDocuments renewals;
+  private final FactDocuments facts;
   private final OwnRenewals ownRenewals;
 
   /** The last keys of the last sweep; empty to begin anew. */
   private volatile String sweptSessions = "";
 
   private volatile String sweptLocks = "";
+
+  private volatile String sweptFacts = "";
 
   /**
    * A store over the documents of one namespace.
@@ -125,7 +134,7 @@ public final class DocumentStore implements LockStore {
    */
   public DocumentStore(
       StoreProfile profile, VersionedDocuments documents, VersionedDocuments renewals) {
-    this(profile, documents, renewals, null, documents::micros);
+    this(profile, documents, renewals, null, documents::micros, FactDocuments.byServer(documents));
   }
 
   private DocumentStore(
@@ -133,7 +142,8 @@ public final class DocumentStore implements LockStore {
       VersionedDocuments documents,
       VersionedDocuments renewals,
       @Nullable BeatObserver observer,
-      LongSupplier micros) {
+      LongSupplier micros,
+      FactDocuments facts) {
     Set<Capability> expected = observer == null ? CAPABILITIES : CAPABILITIES_WITHOUT_CLOCK;
     EnumSet<Capability> besides = EnumSet.copyOf(profile.capabilities());
     besides.remove(Capability.PUSH);
@@ -146,6 +156,7 @@ public final class DocumentStore implements LockStore {
     this.documents = documents;
     this.sessions = new SessionDocuments(new DocumentUpdater(documents), observer);
     this.locks = new LockUpdater(sessions);
+    this.facts = facts;
     this.ownRenewals = new OwnRenewals(micros);
     this.renewals = new SessionDocuments(new DocumentUpdater(renewals), observer);
   }
@@ -160,17 +171,22 @@ public final class DocumentStore implements LockStore {
    * @param documents as in the constructor
    * @param renewals as in the constructor
    * @param ticker this process's monotonic clock
+   * @param wallClock this host's time of day, by which facts expire. It may be set: if it is ahead
+   *     of that of the host which wrote a fact by more than the time to keep it, the fact is
+   *     forgotten early. Nothing else depends on it
    * @throws IllegalArgumentException if the capabilities are others
    */
   public static DocumentStore withoutClock(
       StoreProfile profile,
       VersionedDocuments documents,
       VersionedDocuments renewals,
-      Ticker ticker) {
+      Ticker ticker,
+      InstantSource wallClock) {
     Ticker suspended = SystemEnv.suspended();
     // While this host sleeps, others go on counting the time of its sessions.
     LongSupplier awake = () -> TimeUnit.NANOSECONDS.toMicros(ticker.nanos() + suspended.nanos());
-    return new DocumentStore(profile, documents, renewals, new BeatObserver(ticker), awake);
+    FactDocuments facts = FactDocuments.byHosts(documents, ticker, wallClock);
+    return new DocumentStore(profile, documents, renewals, new BeatObserver(ticker), awake, facts);
   }
 
   /**
@@ -365,6 +381,17 @@ public final class DocumentStore implements LockStore {
     return LockName.of(key.substring(LockUpdater.PREFIX.length()));
   }
 
+  @Override
+  public CompletionStage<Fact> readFact(LockName name) {
+    return facts.read(name);
+  }
+
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return facts.replace(name, version, content, keep);
+  }
+
   /** Begins each time where the last sweep of this process ended. */
   @Override
   public CompletionStage<Integer> sweep(int budget) {
@@ -379,7 +406,12 @@ public final class DocumentStore implements LockStore {
             removed ->
                 removed >= budget
                     ? CompletableFuture.completedFuture(removed)
-                    : sweepLocks(budget - removed).thenApply(more -> removed + more));
+                    : sweepLocks(budget - removed).thenApply(more -> removed + more))
+        .thenCompose(
+            removed ->
+                removed >= budget
+                    ? CompletableFuture.completedFuture(removed)
+                    : sweepFacts(budget - removed).thenApply(more -> removed + more));
   }
 
   private CompletionStage<Integer> sweepLocks(int budget) {
@@ -389,6 +421,16 @@ public final class DocumentStore implements LockStore {
             keys -> {
               sweptLocks = last(keys, budget);
               return sum(keys, this::sweepLock);
+            });
+  }
+
+  private CompletionStage<Integer> sweepFacts(int budget) {
+    return documents
+        .scan(FactDocuments.PREFIX, sweptFacts, budget)
+        .thenCompose(
+            keys -> {
+              sweptFacts = last(keys, budget);
+              return sum(keys, facts::sweep);
             });
   }
 

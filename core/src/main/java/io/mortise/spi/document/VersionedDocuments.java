@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * Documents, each with a version: all that a {@link DocumentStore} needs of a server. Reading one
  * and replacing one whose version is still that which was read are atomic; nothing else is.
  *
- * <p>Keys are {@code session/} and a session's id, or {@code lock/} and a lock's name: up to 517
- * bytes of any UTF-8 without control characters. Texts have control characters: tabs and line
- * feeds.
+ * <p>Keys are {@code session/} and a session's id, {@code lock/} and a lock's name, or {@code
+ * fact/} and a fact's: up to 517 bytes of any UTF-8 without control characters. Texts have control
+ * characters: tabs and line feeds.
  *
  * <p>Thread-safe. No method blocks or waits for a network; stages complete on any thread, with no
  * lock held. They complete exceptionally with {@link io.mortise.StoreUnavailableException} if the

@@ -113,6 +113,11 @@ class DocumentCodecTest {
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining("'session/a'");
     }
+    for (String text : List.of("fact1\t1\t2\t3", "fact1\tx\t2\t3\ta")) {
+      assertThatThrownBy(() -> DocumentCodec.decodeFact("fact/a", text))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("'fact/a'");
+    }
   }
 
   private Renewal.Renewed renewed(long previous, long next, List<Long> seen) {

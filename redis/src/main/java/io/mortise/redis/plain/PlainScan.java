@@ -8,6 +8,7 @@ import io.mortise.redis.transport.RedisReplies;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
 import io.mortise.spi.LockViewPage;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -22,7 +23,9 @@ final class PlainScan {
 
   CompletionStage<LockViewPage> inspect(LockQuery query) {
     LockName name = query.name();
-    if (name != null) {
+    if (name != null && store.isFact(name)) {
+      return CompletableFuture.completedFuture(new LockViewPage(List.of(), null));
+    } else if (name != null) {
       return plain(view(name).thenApply(view -> new LockViewPage(view.stream().toList(), null)));
     }
     String pattern = KeySpace.pattern(store.options().prefix() + query.prefix());
@@ -60,7 +63,8 @@ final class PlainScan {
   /** Not every key that begins like one of ours is one. */
   private Optional<LockName> name(String key) {
     try {
-      return Optional.of(LockName.of(key.substring(store.options().prefix().length())));
+      return Optional.of(LockName.of(key.substring(store.options().prefix().length())))
+          .filter(name -> !store.isFact(name));
     } catch (IllegalArgumentException e) {
       return Optional.empty();
     }

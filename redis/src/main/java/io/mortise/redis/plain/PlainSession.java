@@ -97,6 +97,14 @@ final class PlainSession implements StoreSession {
   @Override
   public void submit(Request request, Consumer<Reply> sink) {
     Reply refusal = store.profile().refusal(request).orElse(null);
+    if (refusal == null && store.isFact(request.name())) {
+      refusal =
+          new Reply.Refused(
+              request.attempt(),
+              Reply.RefusalReason.UNSUPPORTED,
+              "Lock name '%s' is that of a key which keeps a result of 'once', a latch or a barrier (store=%s). Use another name."
+                  .formatted(request.name(), store));
+    }
     if (refusal == null && !(request instanceof Request.Abandon)) {
       refusal = gone(request);
     }

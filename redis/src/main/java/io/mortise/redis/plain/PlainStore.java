@@ -4,11 +4,14 @@ import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.redis.codec.FactCodec;
 import io.mortise.redis.plain.KeyLayout.CompareAndDelete;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.LuaScript;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
@@ -37,10 +40,19 @@ import org.jspecify.annotations.Nullable;
  * All exclude each other: who wrote the key has the lock.
  *
  * <p>What such a key cannot keep is not pretended: no queue, no tokens, no sharing, no record. A
- * session is kept on this side only, see {@link PlainSession}. Thread-safe.
+ * session is kept on this side only, see {@link PlainSession}. Facts have keys of their own, which
+ * no other program looks at. Thread-safe.
  */
 public final class PlainStore implements LockStore {
+  private static final Set<Capability> CAPABILITIES = Set.of(Capability.FACTS);
+
   private static final Duration MIN_TTL = Duration.ofMillis(100);
+
+  /** What the names of facts begin with, in keys; no lock has such a name. */
+  private static final String FACT = "mortise:fact:";
+
+  private static final LuaScript FACT_SCRIPT =
+      LuaScript.beside(PlainStore.class, "/io/mortise/redis/fact.lua");
 
   /** A key whose time has come is gone from the next millisecond on. */
   private static final Duration EXPIRY_LAG = Duration.ofMillis(2);
@@ -78,7 +90,7 @@ public final class PlainStore implements LockStore {
     this.closing = closing;
     this.ticker = ticker;
     this.options = options;
-    this.profile = new StoreProfile(display, Set.of(), options.timeout(), MIN_TTL, EXPIRY_LAG);
+    this.profile = new StoreProfile(display, CAPABILITIES, options.timeout(), MIN_TTL, EXPIRY_LAG);
     this.requests = new CommandExecutor(ops, options.timeout(), display);
     this.renewals = new CommandExecutor(control, options.timeout(), display);
     for (LuaScript script : options.layout().scripts()) {
@@ -164,6 +176,11 @@ public final class PlainStore implements LockStore {
     return options.prefix() + name.value();
   }
 
+  /** Whether the key of that name is a fact's, and no lock's. */
+  boolean isFact(LockName name) {
+    return name.value().startsWith(FACT);
+  }
+
   RedisCommand release(String key, String value) {
     return options.layout().release(key, value, compareAndDelete);
   }
@@ -225,9 +242,19 @@ public final class PlainStore implements LockStore {
   }
 
   @Override
-  public UnsupportedByStoreException factsRefusal() {
-    return refusal(
-        "keeps nothing but locks (FACTS), in the keys of other programs. For once, latches and barriers open a second client, on redis: of the same server");
+  public CompletionStage<Fact> readFact(LockName name) {
+    return fact(name, FactCodec.READ).thenApply(FactCodec::fact);
+  }
+
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return fact(name, FactCodec.replacement(version, content, keep)).thenApply(FactCodec::version);
+  }
+
+  private CompletionStage<@Nullable Object> fact(LockName name, List<String> args) {
+    String key = options.prefix() + FACT + name.value();
+    return requests.call(RedisCommand.of(FACT_SCRIPT, List.of(key), args));
   }
 
   @Override

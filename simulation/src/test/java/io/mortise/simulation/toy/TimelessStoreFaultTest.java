@@ -19,6 +19,7 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.SessionDriver;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -183,7 +184,8 @@ class TimelessStoreFaultTest {
     StoreProfile profile =
         new StoreProfile(
             "odd", DocumentStore.CAPABILITIES, Duration.ZERO, Duration.ofMillis(1), Duration.ZERO);
-    assertThatThrownBy(() -> DocumentStore.withoutClock(profile, server, server, time))
+    assertThatThrownBy(
+            () -> DocumentStore.withoutClock(profile, server, server, time, Instant::now))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("Store 'odd' declares");
   }

@@ -12,9 +12,12 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +27,19 @@ import org.jspecify.annotations.Nullable;
 final class TimelessStoreUnderTest implements StoreUnderTest {
   private static final long START = 1_700_000_000_000_000L;
   private static final int ALL = 10_000;
+
+  private static final Instant START_OF_DAY = Instant.parse("2026-01-01T00:00:00Z");
+
+  /** Can all that a store without a clock can. */
+  static final StoreProfile PROFILE =
+      new StoreProfile(
+          "toy-timeless",
+          Stream.concat(
+                  DocumentStore.CAPABILITIES_WITHOUT_CLOCK.stream(), Stream.of(Capability.PUSH))
+              .collect(Collectors.toSet()),
+          Duration.ZERO,
+          Duration.ofMillis(1),
+          Duration.ofMillis(10));
 
   private final Ticker ticker;
   private final UnaryOperator<VersionedDocuments> server;
@@ -51,16 +67,8 @@ final class TimelessStoreUnderTest implements StoreUnderTest {
 
   /** The store of the locks that are kept in these documents, as one process opens it. */
   static LockStore open(VersionedDocuments documents, Ticker ticker) {
-    Set<Capability> capabilities = EnumSet.copyOf(DocumentStore.CAPABILITIES_WITHOUT_CLOCK);
-    capabilities.add(Capability.PUSH);
-    StoreProfile profile =
-        new StoreProfile(
-            "toy-timeless",
-            capabilities,
-            Duration.ZERO,
-            Duration.ofMillis(1),
-            Duration.ofMillis(10));
-    return DocumentStore.withoutClock(profile, documents, documents, ticker);
+    return DocumentStore.withoutClock(
+        PROFILE, documents, documents, ticker, () -> START_OF_DAY.plusNanos(ticker.nanos()));
   }
 
   @Override
@@ -77,7 +85,6 @@ final class TimelessStoreUnderTest implements StoreUnderTest {
         EnumSet.of(
             Capability.SKIPS_DISCONNECTED,
             Capability.CALL_BACK,
-            Capability.FACTS,
             Capability.AT_MOST,
             Capability.AT_LEAST));
   }

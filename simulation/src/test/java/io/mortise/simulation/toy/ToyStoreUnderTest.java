@@ -57,8 +57,7 @@ final class ToyStoreUnderTest implements StoreUnderTest {
 
   @Override
   public Set<Capability> capabilities() {
-    return EnumSet.complementOf(
-        EnumSet.of(Capability.SKIPS_DISCONNECTED, Capability.CALL_BACK, Capability.FACTS));
+    return EnumSet.complementOf(EnumSet.of(Capability.SKIPS_DISCONNECTED, Capability.CALL_BACK));
   }
 
   @Override

@@ -51,8 +51,9 @@ class WallClockUsageTest {
   }
 
   @Test
-  void givenTheCodeOfAllStores_thenNoneReadsTheTimeOfDay_butToBeginAClockOrToShowAnAge()
-      throws Exception {
+  void
+      givenTheCodeOfAllStores_thenNoneReadsTheTimeOfDay_butToBeginAClock_toShowAnAge_orToForgetAFact()
+          throws Exception {
     Set<String> readers = new TreeSet<>();
     for (Class<?> module :
         new Class<?>[] {
@@ -78,6 +79,8 @@ class WallClockUsageTest {
             "io/mortise/jdbc/dialect/HostClock",
             // Ages that people see, and when idle records are forgotten.
             "io/mortise/spi/document/VersionedDocuments",
+            // When facts are forgotten that a server without a clock keeps.
+            "io/mortise/spi/document/FactDocuments",
             // How long ago somebody came, for people who look.
             "io/mortise/zookeeper/ZooKeeperSurvey",
             "io/mortise/zookeeper/ZooKeeperInspector",

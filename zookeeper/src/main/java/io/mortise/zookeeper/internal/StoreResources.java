@@ -1,5 +1,6 @@
 package io.mortise.zookeeper.internal;
 
+import io.mortise.StoreUnavailableException;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.apache.zookeeper.ZooKeeper;
 
 /**
  * What a store of either layout has besides its sessions: connections, a timer, threads for calls
@@ -24,6 +26,7 @@ public final class StoreResources implements Executor {
 
   private final ZooKeeperConnector zooKeeperConnector;
   private final String display;
+  private final Duration timeout;
   private final Ticker ticker;
   private final DelayedTaskScheduler timer = new DelayedTaskScheduler("mortise-zookeeper-timer");
   private final ExecutorService executor = WorkerPools.named("mortise-zookeeper-worker");
@@ -48,6 +51,7 @@ public final class StoreResources implements Executor {
       Ticker ticker) {
     this.zooKeeperConnector = zooKeeperConnector;
     this.display = display;
+    this.timeout = timeout;
     this.ticker = ticker;
     this.adminConnection =
         new AdminConnection(zooKeeperConnector, display, timeout, executor, ticker);
@@ -97,6 +101,38 @@ public final class StoreResources implements Executor {
   /** For looking around. */
   public AdminConnection adminConnection() {
     return adminConnection;
+  }
+
+  /** What is asked once there is a connection. */
+  public interface AdminQuery<T> {
+    /** Sends requests without blocking, and completes the answer. */
+    void ask(ZooKeeper client, CompletableFuture<T> answer);
+  }
+
+  /** Runs a question once there is a connection for looking around; it is answered in time. */
+  public <T> CompletionStage<T> ask(AdminQuery<T> question) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    adminConnection
+        .connected()
+        .whenComplete(
+            (client, failure) -> {
+              if (failure != null) {
+                answer.completeExceptionally(silent());
+              } else {
+                try {
+                  question.ask(client, answer);
+                } catch (RuntimeException e) {
+                  answer.completeExceptionally(e);
+                }
+              }
+            });
+    timer.in(timeout.toNanos(), () -> answer.completeExceptionally(silent()));
+    return answer;
+  }
+
+  /** For a question that was not answered. */
+  public StoreUnavailableException silent() {
+    return new StoreUnavailableException("Store '" + display + "' does not answer.");
   }
 
   ZooKeeperConnector connector() {

@@ -51,7 +51,6 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
         EnumSet.of(
             Capability.SKIPS_DISCONNECTED,
             Capability.CALL_BACK,
-            Capability.FACTS,
             Capability.AT_MOST,
             Capability.AT_LEAST));
   }

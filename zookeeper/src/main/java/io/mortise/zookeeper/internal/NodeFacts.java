@@ -1,9 +1,10 @@
-package io.mortise.zookeeper;
+package io.mortise.zookeeper.internal;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.Fact;
 import io.mortise.spi.time.Ticker;
+import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.zookeeper.internal.node.NodeNames;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -35,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * is written once a minute by each process that uses facts; in between this process's ticker goes
  * on. It lags behind the leader's clock by a round trip at most.
  */
-final class NodeFacts {
+public final class NodeFacts {
   private static final long CLOCK_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   /** Less than the minute between two questions of a process, so that each minute has a sweep. */
@@ -49,7 +50,7 @@ final class NodeFacts {
 
   private static final byte[] NOTHING = new byte[0];
 
-  private final ZooKeeperInspector inspector;
+  private final StoreResources resources;
   private final Ticker ticker;
   private final List<ACL> acl;
   private final String clock;
@@ -57,10 +58,17 @@ final class NodeFacts {
 
   private volatile @Nullable ServerTime serverTime;
 
-  NodeFacts(
-      ZooKeeperInspector inspector, Ticker ticker, List<ACL> acl, String clock, String parent) {
-    this.inspector = inspector;
-    this.ticker = ticker;
+  /**
+   * Facts that are children of one node. It is made when it is needed, as are the clock and what is
+   * above them.
+   *
+   * @param acl of the nodes that are made
+   * @param clock the node that is written to learn the leader's time
+   * @param parent the parent of the facts
+   */
+  public NodeFacts(StoreResources resources, List<ACL> acl, String clock, String parent) {
+    this.resources = resources;
+    this.ticker = resources.ticker();
     this.acl = acl;
     this.clock = clock;
     this.parent = parent;
@@ -135,7 +143,8 @@ final class NodeFacts {
             serverTime = heard;
             then.accept(heard.micros());
           } else if (rc == Code.NONODE.intValue()) {
-            make(client, clock, answer, () -> askClock(client, answer, then));
+            make(
+                client, clock, CreateMode.PERSISTENT, answer, () -> askClock(client, answer, then));
           } else {
             answer.completeExceptionally(unanswered(Code.get(rc)));
           }
@@ -143,15 +152,25 @@ final class NodeFacts {
         null);
   }
 
-  private void make(ZooKeeper client, String path, CompletableFuture<?> answer, Runnable then) {
+  /** Makes a node; what is missing above it is removed by the server when it is empty. */
+  private void make(
+      ZooKeeper client, String path, CreateMode mode, CompletableFuture<?> answer, Runnable then) {
     client.create(
         path,
         NOTHING,
         acl,
-        CreateMode.PERSISTENT,
+        mode,
         (rc, given, context, name) -> {
+          String above = NodeLayout.parent(path);
           if (rc == 0 || rc == Code.NODEEXISTS.intValue()) {
             then.run();
+          } else if (rc == Code.NONODE.intValue() && !above.isEmpty()) {
+            make(
+                client,
+                above,
+                CreateMode.CONTAINER,
+                answer,
+                () -> make(client, path, mode, answer, then));
           } else {
             answer.completeExceptionally(unanswered(Code.get(rc)));
           }
@@ -197,8 +216,9 @@ final class NodeFacts {
         null);
   }
 
-  CompletionStage<Fact> read(LockName name) {
-    return inspector.ask(
+  /** See {@link io.mortise.spi.LockStore#readFact}. */
+  public CompletionStage<Fact> read(LockName name) {
+    return resources.ask(
         (client, answer) ->
             look(
                 client,
@@ -213,8 +233,9 @@ final class NodeFacts {
                 }));
   }
 
-  CompletionStage<Long> replace(LockName name, long version, String content, Duration keep) {
-    return inspector.ask(
+  /** See {@link io.mortise.spi.LockStore#replaceFact}. */
+  public CompletionStage<Long> replace(LockName name, long version, String content, Duration keep) {
+    return resources.ask(
         (client, answer) -> new Replacement(client, answer, name, version, content, keep).look());
   }
 
@@ -252,7 +273,7 @@ final class NodeFacts {
       if (found.at(now).version() != version) {
         answer.complete(0L);
       } else if (found.parentVersion() < 0) {
-        make(client, parent, answer, this::again);
+        make(client, parent, CreateMode.PERSISTENT, answer, this::again);
       } else {
         FactNode before = found.node();
         long next = Math.max(before == null ? 0 : before.fact().version() + 1, now);
@@ -289,8 +310,8 @@ final class NodeFacts {
   // ---- Sweeping ----
 
   /** One process a minute. */
-  CompletionStage<Boolean> claimSweep() {
-    return inspector.ask(
+  public CompletionStage<Boolean> claimSweep() {
+    return resources.ask(
         (client, answer) ->
             client.exists(
                 parent,
@@ -321,8 +342,8 @@ final class NodeFacts {
   }
 
   /** Removes some that have expired, of a random choice of all. */
-  CompletionStage<Integer> sweep(int budget) {
-    return inspector.ask(
+  public CompletionStage<Integer> sweep(int budget) {
+    return resources.ask(
         (client, answer) ->
             client.getChildren(
                 parent,

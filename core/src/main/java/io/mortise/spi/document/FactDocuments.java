@@ -1,0 +1,137 @@
+package io.mortise.spi.document;
+
+import io.mortise.LockName;
+import io.mortise.internal.liveness.HeartbeatMonitor;
+import io.mortise.internal.table.DocumentCodec;
+import io.mortise.internal.table.FactDocument;
+import io.mortise.internal.table.LockRecord;
+import io.mortise.spi.Fact;
+import io.mortise.spi.document.DocumentUpdater.Update;
+import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.spi.time.Ticker;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The facts' documents. A replacement is one compare-and-set of the document that has the expected
+ * version, so it needs no clock. Thread-safe.
+ *
+ * <p><b>Expiry.</b> If the server has a clock, a fact is over when that says so. If not:
+ *
+ * <ul>
+ *   <li>The writer's time of day says until when a fact is kept, the reader's judges.
+ *   <li>A fact that is kept for a minute at most coordinates processes that run together, as those
+ *       of a barrier. It is over when this process has seen it unchanged for so long, by its own
+ *       monotonic clock, or a minute after the time of day says so. So hosts whose clocks differ by
+ *       less than a minute do not notice it.
+ * </ul>
+ *
+ * <p>A fact whose time is over stands for another day. So a host whose clock is ahead removes
+ * nothing that others still read, unless it is ahead by more than that.
+ */
+final class FactDocuments {
+  static final String PREFIX = "fact/";
+
+  /** The longest time that is observed, and what clocks may differ by then. */
+  private static final long OBSERVED = LockRecord.micros(Duration.ofMinutes(1));
+
+  /** Late writers still meet the document for so long, and hosts whose clock is behind read it. */
+  private static final long REMOVED_AFTER = LockRecord.micros(Duration.ofDays(1));
+
+  private final DocumentUpdater updater;
+  private final LongSupplier micros;
+  private final @Nullable HeartbeatMonitor<LockName> observed;
+
+  private FactDocuments(
+      VersionedDocuments documents,
+      LongSupplier micros,
+      @Nullable HeartbeatMonitor<LockName> observed) {
+    this.updater = new DocumentUpdater(documents);
+    this.micros = micros;
+    this.observed = observed;
+  }
+
+  /** Facts that expire by the server's clock. */
+  static FactDocuments byServer(VersionedDocuments documents) {
+    return new FactDocuments(documents, documents::micros, null);
+  }
+
+  /**
+   * Facts that expire without a server's clock.
+   *
+   * @param ticker this process's monotonic clock
+   * @param wallClock this host's time of day. It is read each time: a clock that was wrong when the
+   *     process began is set right sooner or later
+   */
+  static FactDocuments byHosts(
+      VersionedDocuments documents, Ticker ticker, InstantSource wallClock) {
+    return new FactDocuments(
+        documents,
+        () -> TimeUnit.MILLISECONDS.toMicros(wallClock.millis()),
+        new HeartbeatMonitor<>(ticker));
+  }
+
+  private static String key(LockName name) {
+    return PREFIX + name.value();
+  }
+
+  CompletionStage<Fact> read(LockName name) {
+    return updater.readToChange(key(name)).thenApply(found -> stands(name, decode(name, found)));
+  }
+
+  private static @Nullable FactDocument decode(LockName name, VersionedText found) {
+    return DocumentCodec.decodeFact(key(name), found.text());
+  }
+
+  private Fact stands(LockName name, @Nullable FactDocument found) {
+    return found == null || isOver(name, found)
+        ? Fact.NONE
+        : new Fact(found.version(), found.content());
+  }
+
+  private boolean isOver(LockName name, FactDocument found) {
+    long over = micros.getAsLong() - found.until();
+    if (observed == null || found.keep() > OBSERVED) {
+      return over >= 0;
+    }
+    return over >= OBSERVED
+        || observed.left(name, found.version(), LockRecord.duration(found.keep())).isZero();
+  }
+
+  /** See {@link io.mortise.spi.LockStore#replaceFact}. */
+  CompletionStage<Long> replace(LockName name, long version, String content, Duration keep) {
+    return updater.updateRemembered(
+        key(name),
+        found -> replaced(name, found, version, content, keep),
+        found -> CompletableFuture.completedFuture(replaced(name, found, version, content, keep)));
+  }
+
+  private Update<Long> replaced(
+      LockName name, VersionedText found, long version, String content, Duration keep) {
+    FactDocument before = decode(name, found);
+    if (stands(name, before).version() != version) {
+      return new Update<>(false, null, 0L);
+    }
+    long now = micros.getAsLong();
+    long kept = LockRecord.micros(keep);
+    long next = before == null ? now : Math.max(before.version() + 1, now);
+    return new Update<>(
+        true, DocumentCodec.encode(new FactDocument(next, now + kept, kept, content)), next);
+  }
+
+  /** Removes the document of a key if its time was over long ago. */
+  CompletionStage<Integer> sweep(String key) {
+    return updater.update(
+        key,
+        found -> {
+          FactDocument fact = DocumentCodec.decodeFact(key, found.text());
+          boolean isLeft = fact != null && micros.getAsLong() - fact.until() >= REMOVED_AFTER;
+          return CompletableFuture.completedFuture(new Update<>(isLeft, null, isLeft ? 1 : 0));
+        });
+  }
+}
