@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 final class StoreConnector implements CliEnvironment.StoreOpener {
   private static final String SQLITE_FOLDER = "org.sqlite.tmpdir";
 
+  /** Set by the launchers, to a folder in which the library is unpacked already. */
+  private static final String SQLITE_LIBRARY = "org.sqlite.lib.path";
+
   private final String clientName;
 
   StoreConnector() {
@@ -45,7 +48,10 @@ final class StoreConnector implements CliEnvironment.StoreOpener {
   }
 
   private static <T> T withDriver(String url, Supplier<T> opening) {
-    boolean unpacks = url.startsWith("jdbc:sqlite:") && System.getProperty(SQLITE_FOLDER) == null;
+    boolean unpacks =
+        url.startsWith("jdbc:sqlite:")
+            && System.getProperty(SQLITE_FOLDER) == null
+            && System.getProperty(SQLITE_LIBRARY) == null;
     return unpacks ? withOwnFolder(opening) : opening.get();
   }
 
