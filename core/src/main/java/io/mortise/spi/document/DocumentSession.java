@@ -129,6 +129,10 @@ final class DocumentSession implements StoreSession {
     return renewals.updateRemembered(
         id(),
         found -> {
+          if (closed) {
+            // One that was sent before has met the removal of the session, and must not make it.
+            return SessionDocuments.unchanged(Refusals.SESSION_CLOSED);
+          }
           long now = store.micros();
           boolean overdue = found != null && found.isOverdue(now);
           if (overdue || (found == null && previous != 0)) {
@@ -187,14 +191,8 @@ final class DocumentSession implements StoreSession {
     return CompletionStages.start(
             () -> {
               endWatch.run();
-              return renewals.change(id(), DocumentSession::end);
+              return renewals.close(id());
             })
         .handle((done, failure) -> null);
-  }
-
-  private static boolean end(SessionDocument session) {
-    boolean open = !session.hasEnded();
-    session.end();
-    return open;
   }
 }

@@ -135,6 +135,24 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   }
 
   /**
+   * Ends a session that its owner has closed. Without a clock its document goes at once: a renewal
+   * that is executed late compares a version that is not there any more. Elsewhere it stays until
+   * none can be in flight.
+   */
+  CompletionStage<Boolean> close(SessionId id) {
+    return updateRemembered(
+        id,
+        session -> {
+          if (session == null) {
+            return unchanged(false);
+          }
+          boolean open = !session.hasEnded();
+          session.end();
+          return observer == null ? changed(session, open, open) : new Update<>(true, null, open);
+        });
+  }
+
+  /**
    * Leaves notifications, one after the other.
    *
    * @return whether any of them was not there before

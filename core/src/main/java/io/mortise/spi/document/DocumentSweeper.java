@@ -1,0 +1,197 @@
+package io.mortise.spi.document;
+
+import io.mortise.LockName;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.document.DocumentUpdater.Update;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Removes what dead processes and idle locks left. Walks over the keys, and begins each time where
+ * the last walk of this process ended. Thread-safe.
+ *
+ * <p><b>It keeps up.</b> A sweep that removes all that it may is followed by another soon. So the
+ * walk goes on for as long as at least each eighth key is rubbish, however many are made meanwhile;
+ * a sweep looks at no more than eight times what it may remove.
+ *
+ * <p><b>One process sweeps for all.</b> It writes a document once a minute. A process that finds
+ * that document as it was a minute ago takes its turn.
+ */
+final class DocumentSweeper {
+  /** What the sweep of a document says that was listed and is not there. */
+  static final int NOT_THERE = -1;
+
+  /** Written by the process that sweeps; its version is all that counts. */
+  static final String TURN = "sweep/turn";
+
+  private static final int LOOKS_PER_REMOVAL = 8;
+
+  /** More at a time would flood the server. */
+  private static final int TOGETHER = 16;
+
+  private final LockUpdater locks;
+
+  /** The last keys of the last sweep; empty to begin anew. */
+  private volatile String sweptSessions = "";
+
+  private volatile String sweptLocks = "";
+
+  /** The version of the turn that this process wrote or read last; empty if it is not known. */
+  private volatile String seenTurn = "";
+
+  DocumentSweeper(LockUpdater locks) {
+    this.locks = locks;
+  }
+
+  private SessionDocuments sessions() {
+    return locks.sessions();
+  }
+
+  private VersionedDocuments documents() {
+    return sessions().updater().documents();
+  }
+
+  /** See {@link io.mortise.spi.LockStore#claimSweep}: nobody else has written the turn since. */
+  CompletionStage<Boolean> claim() {
+    return documents()
+        .read(TURN)
+        .thenCompose(
+            found -> {
+              if (found.text() != null && !found.version().equals(seenTurn)) {
+                seenTurn = found.version();
+                return CompletableFuture.completedFuture(false);
+              }
+              return documents()
+                  .compareAndSet(TURN, found, "")
+                  .thenApply(
+                      written -> {
+                        var stands = written.made() ? written.stands() : null;
+                        seenTurn = stands == null ? "" : stands.version();
+                        return written.made();
+                      });
+            });
+  }
+
+  /** See {@link io.mortise.spi.LockStore#sweep}. A sweep that goes on keeps its turn. */
+  CompletionStage<Integer> sweep(int budget) {
+    return walk(
+            SessionDocuments.PREFIX,
+            sweptSessions,
+            budget,
+            this::sweepSession,
+            key -> sweptSessions = key)
+        .thenCompose(
+            removed ->
+                removed >= budget
+                    ? CompletableFuture.completedFuture(removed)
+                    : walk(
+                            LockUpdater.PREFIX,
+                            sweptLocks,
+                            budget - removed,
+                            this::sweepLock,
+                            key -> sweptLocks = key)
+                        .thenApply(more -> removed + more))
+        .thenCompose(
+            removed ->
+                removed < budget
+                    ? CompletableFuture.completedFuture(removed)
+                    : claim().handle((ours, failure) -> removed));
+  }
+
+  /**
+   * Sweeps keys until so many things were removed, or enough keys were looked at.
+   *
+   * @param after the last key of the walk before
+   * @param swept is told the last key of this one; empty at the end of all
+   */
+  private CompletionStage<Integer> walk(
+      String prefix,
+      String after,
+      int budget,
+      Function<String, CompletionStage<Integer>> one,
+      Consumer<String> swept) {
+    int looks = (int) Math.min(Integer.MAX_VALUE, (long) LOOKS_PER_REMOVAL * budget);
+    return documents()
+        .scan(prefix, after, looks)
+        .thenCompose(
+            keys -> {
+              CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
+              for (int from = 0; from < keys.size(); from += TOGETHER) {
+                List<String> chunk = keys.subList(from, Math.min(from + TOGETHER, keys.size()));
+                sum = sum.thenCompose(removed -> sweepChunk(chunk, removed, budget, one, swept));
+              }
+              return sum.thenApply(
+                  removed -> {
+                    if (keys.size() < looks && removed < budget) {
+                      swept.accept("");
+                    }
+                    return removed;
+                  });
+            });
+  }
+
+  private CompletionStage<Integer> sweepChunk(
+      List<String> keys,
+      int before,
+      int budget,
+      Function<String, CompletionStage<Integer>> one,
+      Consumer<String> swept) {
+    CompletionStage<Integer> sum = CompletableFuture.completedFuture(before);
+    if (before + keys.size() <= budget) {
+      for (String key : keys) {
+        sum = sum.thenCombine(sweepKey(key, one), Integer::sum);
+      }
+      return sum.whenComplete((removed, failure) -> swept.accept(keys.get(keys.size() - 1)));
+    }
+    for (String key : keys) {
+      sum =
+          sum.thenCompose(
+              removed -> {
+                if (removed >= budget) {
+                  return CompletableFuture.completedFuture(removed);
+                }
+                swept.accept(key);
+                return sweepKey(key, one).thenApply(more -> removed + more);
+              });
+    }
+    return sum;
+  }
+
+  private CompletionStage<Integer> sweepKey(
+      String key, Function<String, CompletionStage<Integer>> one) {
+    return one.apply(key)
+        .thenCompose(
+            removed ->
+                removed == NOT_THERE
+                    ? documents().forget(key).thenApply(forgotten -> forgotten ? 1 : 0)
+                    : CompletableFuture.completedFuture(removed));
+  }
+
+  private CompletionStage<Integer> sweepLock(String key) {
+    return locks.sweep(LockName.of(key.substring(LockUpdater.PREFIX.length())));
+  }
+
+  /** Ends a session whose time has passed. Its document stays until no renewal is in flight. */
+  private CompletionStage<Integer> sweepSession(String key) {
+    SessionId id = new SessionId(key.substring(SessionDocuments.PREFIX.length()));
+    return sessions()
+        .update(
+            id,
+            session -> {
+              long now = documents().micros();
+              boolean overdue = session != null && session.isOverdue(now);
+              if (session == null) {
+                return SessionDocuments.unchanged(NOT_THERE);
+              } else if (!(overdue || session.hasEnded())) {
+                return SessionDocuments.unchanged(0);
+              } else if (session.isForgotten(now)) {
+                return new Update<>(true, null, 1);
+              }
+              session.end();
+              return SessionDocuments.changed(session, overdue, overdue ? 1 : 0);
+            });
+  }
+}
