@@ -31,8 +31,7 @@ final class NatsLockStore extends ForwardingStore {
   /** See {@link NatsStore#open(String)}. */
   static LockStore connect(StoreUrl url, Ticker ticker, InstantSource wallClock) {
     NatsTarget target = NatsTarget.parse(url);
-    return over(
-        new NatsBucket(NatsConnector.connect(target), target, true), target, ticker, wallClock);
+    return over(new NatsBucket(NatsConnector.to(target), target), target, ticker, wallClock);
   }
 
   /** See {@link NatsStore#open(Connection, String)}. */
@@ -45,7 +44,7 @@ final class NatsLockStore extends ForwardingStore {
     ServerInfo server = connection.getServerInfo();
     NatsTarget target =
         NatsTarget.parse("nats:" + server.getHost() + ":" + server.getPort(), parameters);
-    return over(new NatsBucket(connection, target, false), target, ticker, wallClock);
+    return over(new NatsBucket(NatsConnector.of(connection), target), target, ticker, wallClock);
   }
 
   private static LockStore over(
@@ -55,8 +54,8 @@ final class NatsLockStore extends ForwardingStore {
         new NatsLockStore(
             DocumentStore.withoutClock(
                 DocumentStore.profileWithoutClock(target.display(), target.timeout()),
-                documents(bucket, micros),
-                documents(bucket, micros),
+                new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT),
+                new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT),
                 ticker),
             bucket);
     try {
@@ -66,14 +65,6 @@ final class NatsLockStore extends ForwardingStore {
       throw e;
     }
     return store;
-  }
-
-  /**
-   * Documents with a writer id of their own. Requests and renewals have one each: a session's watch
-   * skips what renewals write, and must see the notifications that requests of this process leave.
-   */
-  private static NatsDocuments documents(NatsBucket bucket, LongSupplier micros) {
-    return new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT);
   }
 
   private static void check(NatsBucket bucket, NatsTarget target) {
@@ -86,7 +77,6 @@ final class NatsLockStore extends ForwardingStore {
     try {
       StreamInfo found = bucket.info("").toCompletableFuture().join();
       if (!found.hasError()) {
-        bucket.checked(found);
         bucket.checkAccess().toCompletableFuture().join();
       }
     } catch (CompletionException e) {
