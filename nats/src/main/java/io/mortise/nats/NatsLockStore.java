@@ -22,10 +22,12 @@ final class NatsLockStore extends ForwardingStore {
   private static final String OLDEST = "2.9.0";
 
   private final NatsBucket bucket;
+  private final NatsTarget target;
 
-  private NatsLockStore(LockStore store, NatsBucket bucket) {
+  private NatsLockStore(LockStore store, NatsBucket bucket, NatsTarget target) {
     super(store);
     this.bucket = bucket;
+    this.target = target;
   }
 
   /** See {@link NatsStore#open(String)}. */
@@ -57,7 +59,8 @@ final class NatsLockStore extends ForwardingStore {
                 new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT),
                 new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT),
                 ticker),
-            bucket);
+            bucket,
+            target);
     try {
       check(bucket, target);
     } catch (RuntimeException e) {
@@ -110,14 +113,16 @@ final class NatsLockStore extends ForwardingStore {
     StoreReport.Builder report =
         StoreReport.about("nats")
             .fine(
-                "version", bucket.connection().getServerInfo().getVersion(), "Supported from 2.9.")
-            // No finding that fails a check: no client can ever find it out.
-            .note(
-                "sync_interval",
-                "not told to clients",
-                "By default what was answered is forced to the disk every two minutes only.",
-                "From 2.10 on, set sync_interval to always in the servers' configuration.",
-                "power-loss");
+                "version", bucket.connection().getServerInfo().getVersion(), "Supported from 2.9.");
+    if (target.syncAlways()) {
+      report.note("sync_interval", "always, by the URL", "No client can find it out.", "");
+    } else {
+      report.unknown(
+          "sync_interval",
+          "Servers do not tell it. By default what was answered is forced to the disk every two minutes only.",
+          "From 2.10 on, set sync_interval to always in the servers' configuration, and add sync-always=true to the URL.",
+          "power-loss");
+    }
     if (found.hasError()) {
       return report
           .note("bucket", "none", "The first process that wants a lock makes it.", "")

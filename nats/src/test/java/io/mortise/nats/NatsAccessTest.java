@@ -247,13 +247,16 @@ class NatsAccessTest {
         NatsOperator operator = NatsOperator.of(NatsServers.shared())) {
       Map<String, Finding> findings = findings(store);
       assertThat(findings.get("version").grade()).isEqualTo(Grade.FINE);
-      assertThat(findings.get("sync_interval").grade()).isEqualTo(Grade.NOTE);
+      assertThat(findings.get("sync_interval").grade()).isEqualTo(Grade.UNKNOWN);
       assertThat(findings.get("bucket").value()).isEqualTo("none");
       assertThat(BoundedWait.join(store.sessions(null, 10)).sessions()).isEmpty();
       assertThat(BoundedWait.join(store.sweep(10))).isZero();
       assertThat(operator.streams().getStreamNames()).doesNotContain("KV_mortise-" + namespace);
       assertLocks(store);
       assertThat(findings(store).get("replicas").value()).isEqualTo("1");
+      try (LockStore told = NatsStore.open(operator.connection(), "sync-always=true")) {
+        assertThat(findings(told).get("sync_interval").grade()).isEqualTo(Grade.NOTE);
+      }
     }
   }
 

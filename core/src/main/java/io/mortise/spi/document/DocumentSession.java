@@ -140,11 +140,11 @@ final class DocumentSession implements StoreSession {
           }
           if (found != null && next != latestBeat && found.beat() == latestBeat) {
             // This process's own next renewal was quicker, on another connection.
-            return SessionDocuments.unchanged(found.renewed(now));
+            return SessionDocuments.unchanged(renewals.told(found.renewed(now)));
           }
           SessionDocument session =
               found == null ? new SessionDocument(spec.client(), ttl, now) : found;
-          Renewal renewal = session.renew(previous, next, seen, ttl, now);
+          Renewal renewal = renewals.told(session.renew(previous, next, seen, ttl, now));
           return SessionDocuments.changed(session, renewal instanceof Renewal.Renewed, renewal);
         });
   }

@@ -5,6 +5,7 @@ import io.mortise.internal.table.LockStep;
 import io.mortise.internal.table.SessionDocument;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
+import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.document.DocumentUpdater.Update;
@@ -132,6 +133,13 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
           boolean changed = session != null && change.test(session);
           return session == null ? unchanged(false) : changed(session, changed, changed);
         });
+  }
+
+  /** What a renewal is answered. Without a clock it tells no time of the store. */
+  Renewal told(Renewal renewal) {
+    return observer != null && renewal instanceof Renewal.Renewed renewed
+        ? new Renewal.Renewed(0, renewed.notifications(), renewed.more(), renewed.incarnation())
+        : renewal;
   }
 
   /**
