@@ -118,7 +118,8 @@ class DoctorTest {
           .contains("Store etcd:127.0.0.1:" + server.port())
           .contains("  ok    version: 3.", "  ok    dbSize: ", "  ok    alarms: none")
           .contains("members: 1", "  ok    a lock: token ")
-          .contains("It is in mode etcd: etcd, without");
+          .contains("It is in mode etcd: etcd, without")
+          .doesNotContain("clock");
     }
   }
 
@@ -126,12 +127,14 @@ class DoctorTest {
   void givenNats_whenLookedAt_thenItsVersionIsTold_andWhatItDoesNotTell() {
     Path program = TestPrerequisites.required(NatsServer.installed(), "The program nats-server");
     try (NatsServer server = NatsServer.start(program)) {
-      assertThat(doctor(server.url(), "--verbose")).as(said() + err.toString(UTF_8)).isZero();
+      assertThat(doctor(server.url(), "--verbose")).isEqualTo(ExitStatus.FAILED);
       assertThat(said())
           .contains("Store nats:127.0.0.1:" + server.port())
-          .contains(
-              "  ok    version: 2.", "  note  sync_interval: not told", "  ok    a lock: token ")
-          .contains("It is in mode nats: NATS JetStream");
+          .contains("  ok    version: 2.", "  ?     sync_interval", "  ok    a lock: token ")
+          .contains("It is in mode nats: NATS JetStream")
+          .doesNotContain("clock");
+      assertThat(doctor(server.url() + "?sync-always=true")).as(said()).isZero();
+      assertThat(said()).contains("  note  sync_interval: always, by the URL");
     }
   }
 

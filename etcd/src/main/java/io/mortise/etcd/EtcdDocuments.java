@@ -18,14 +18,17 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Absence.</b> A key that was made and removed since looks as if it had never been. A removal
  * therefore writes one further key in the same transaction. A document is made only if that key is
  * not newer than the look, so that a write which etcd executes long after it was given up finds out
- * here too.
+ * here too. There are 256 such keys, chosen by a hash of the document's key: a removal hardly ever
+ * refuses the creation of another document.
  *
  * <p>Reads go through the leader (etcd's default), so that they see each write that was answered.
  * Thread-safe.
  */
 final class EtcdDocuments implements VersionedDocuments {
-  /** What a removal writes. Documents have other names. */
-  private static final String REMOVED = "removed";
+  /** What keys begin with that a removal writes. Documents have other names. */
+  private static final String REMOVED = "removed/";
+
+  private static final int REMOVED_KEYS = 256;
 
   private final EtcdGateway gateway;
   private final RequestBatcher requests;
@@ -67,7 +70,8 @@ final class EtcdDocuments implements VersionedDocuments {
   public CompletionStage<Written> compareAndSet(
       String key, VersionedText found, @Nullable String text) {
     String full = base64(prefix + key);
-    String removed = base64(prefix + REMOVED);
+    String removedKey = removedKey(key);
+    String removed = base64(prefix + removedKey);
     String compare =
         found.text() == null
             ? isRevision(full, "EQUAL", 0)
@@ -89,8 +93,13 @@ final class EtcdDocuments implements VersionedDocuments {
                 + "],\"failure\":["
                 + otherwise
                 + "]}",
-            text == null ? Set.of(key, REMOVED) : Set.of(key))
+            text == null ? Set.of(key, removedKey) : Set.of(key))
         .thenApply(answer -> written(key, text, answer));
+  }
+
+  /** The same in all processes: {@link String#hashCode} is specified. */
+  static String removedKey(String key) {
+    return REMOVED + Math.floorMod(key.hashCode(), REMOVED_KEYS);
   }
 
   private Written written(String key, @Nullable String text, RequestBatcher.Answer answer) {
@@ -123,7 +132,7 @@ final class EtcdDocuments implements VersionedDocuments {
 
   /** A transaction that writes nothing, and is refused to a user who may not write. */
   CompletionStage<JsonObject> checkAccess() {
-    String key = base64(prefix + REMOVED);
+    String key = base64(prefix + removedKey(""));
     return gateway.call(
         "/v3/kv/txn",
         "{\"compare\":["

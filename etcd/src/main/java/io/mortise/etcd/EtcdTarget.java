@@ -29,8 +29,7 @@ record EtcdTarget(
 
   static EtcdTarget parse(StoreUrl url) {
     boolean tls = url.flag("tls", false);
-    url.allowOnly(
-        tls ? Set.of("namespace", "timeout", "tls", "ca") : Set.of("namespace", "timeout", "tls"));
+    url.allowOnly(Set.of("namespace", "timeout", "tls", "ca"));
     ServerUrl servers = ServerUrl.parse(url, DEFAULT_PORT);
     String user = servers.user();
     if (servers.secret() != null && (user == null || user.isEmpty())) {
@@ -45,7 +44,7 @@ record EtcdTarget(
         servers.secret(),
         namespace(url),
         ServerUrl.timeout(url),
-        ServerUrl.file(url, "ca"),
+        ServerUrl.trusted(url, tls),
         "etcd:" + servers);
   }
 

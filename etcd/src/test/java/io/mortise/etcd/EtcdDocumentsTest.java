@@ -54,6 +54,29 @@ class EtcdDocumentsTest extends DocumentsContract {
     assertThat(BoundedWait.join(documents().scan("lock/", "", 10))).containsExactly("lock/");
   }
 
+  @Test
+  void givenRemovalOfAnotherDocument_thenACreationIsRefusedOnlyIfTheyShareAKey() {
+    String shared = "";
+    for (int i = 0; shared.isEmpty(); i++) {
+      boolean same =
+          EtcdDocuments.removedKey("lock/" + i).equals(EtcdDocuments.removedKey("lock/a"));
+      shared = same ? "lock/" + i : "";
+    }
+    VersionedText absent = read("lock/a");
+    makeAndRemove("lock/b");
+    assertThat(write("lock/a", absent, "x")).isTrue();
+    assertThat(remove("lock/a", read("lock/a"))).isTrue();
+    // The control.
+    absent = read("lock/a");
+    makeAndRemove(shared);
+    assertThat(write("lock/a", absent, "x")).isFalse();
+  }
+
+  private void makeAndRemove(String key) {
+    assertThat(write(key, read(key), "x")).isTrue();
+    assertThat(remove(key, read(key))).isTrue();
+  }
+
   /** While requests are in flight, further ones are gathered into one transaction. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})

@@ -56,7 +56,7 @@ class EtcdTargetTest {
       value = {
         "etcd://a?namespaces=x, Did you mean 'namespace'?",
         "etcd://a?ttl=5s, The TTL is the client's",
-        "etcd://a?ca=/etc/ca.pem, Unknown parameter 'ca'",
+        "etcd://a?ca=/etc/ca.pem, Add tls=true.",
         "etcd://a?tls=yes, Expected true or false.",
         "etcd://a?tls=true&ca=/nowhere/ca.pem, Cannot read '/nowhere/ca.pem'",
         "etcd://a?timeout=5, Parameter 'timeout'",

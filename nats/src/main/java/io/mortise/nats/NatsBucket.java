@@ -2,6 +2,7 @@ package io.mortise.nats;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.time.DurationText;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamApiException;
@@ -49,25 +50,19 @@ final class NatsBucket implements AutoCloseable {
   private static final String EXPECTED_SEQUENCE = "Nats-Expected-Last-Subject-Sequence";
   private static final byte[] NOTHING = new byte[0];
 
-  private final Connection connection;
+  private final NatsConnector connector;
   private final NatsTarget target;
   private final String stream;
-  private final boolean isOurs;
 
-  /**
-   * Sends nothing yet.
-   *
-   * @param isOurs whether the connection is closed with this
-   */
-  NatsBucket(Connection connection, NatsTarget target, boolean isOurs) {
-    this.connection = connection;
+  /** Sends nothing yet. The connection is closed with this, unless it is the application's. */
+  NatsBucket(NatsConnector connector, NatsTarget target) {
+    this.connector = connector;
     this.target = target;
     this.stream = "KV_" + target.bucket();
-    this.isOurs = isOurs;
   }
 
   Connection connection() {
-    return connection;
+    return connector.connection();
   }
 
   /** What the subjects of all keys begin with. */
@@ -95,7 +90,9 @@ final class NatsBucket implements AutoCloseable {
   }
 
   /**
-   * The stream as it is; with an error of {@link #NO_STREAM} if there is none.
+   * The stream as it is; with an error of {@link #NO_STREAM} if there is none. Completes
+   * exceptionally with {@link StoreUnfitException} if locks cannot be kept there, so that a bucket
+   * is checked that another has made meanwhile: a process begins with a key that has no message.
    *
    * @param question more that is asked, in JSON; may be empty
    */
@@ -105,7 +102,7 @@ final class NatsBucket implements AutoCloseable {
         .thenApply(
             found -> {
               refuse(found.getApiErrorCode(), found.getError(), NO_STREAM);
-              return found;
+              return found.hasError() ? found : checked(found);
             });
   }
 
@@ -133,7 +130,7 @@ final class NatsBucket implements AutoCloseable {
       refuse(e.getApiErrorCode(), e.getMessage(), refusals);
       return OptionalLong.empty();
     } catch (IOException e) {
-      throw unavailable("answers something else: " + e.getMessage(), e);
+      throw unavailable("answers something else: " + FailureText.said(e), e);
     }
   }
 
@@ -163,17 +160,11 @@ final class NatsBucket implements AutoCloseable {
         .thenCompose(
             made -> {
               refuse(made.getApiErrorCode(), made.getError(), OTHER_CONFIGURATION);
-              return made.hasError() ? info("") : CompletableFuture.completedFuture(made);
-            })
-        .thenApply(this::checked);
+              return made.hasError() ? info("") : CompletableFuture.completedFuture(checked(made));
+            });
   }
 
-  /**
-   * The same stream, if locks can be kept there.
-   *
-   * @throws StoreUnfitException if not
-   */
-  StreamInfo checked(StreamInfo found) {
+  private StreamInfo checked(StreamInfo found) {
     StreamConfiguration is = found.getConfiguration();
     Republish republish = is.getRepublish();
     if (is.getStorageType() != StorageType.File) {
@@ -257,17 +248,25 @@ final class NatsBucket implements AutoCloseable {
   }
 
   private String message(String what) {
-    return "NATS " + what + " (store=" + target + ", bucket=" + target.bucket() + ").";
+    return "NATS "
+        + FailureText.withoutFullStop(what)
+        + " (store="
+        + target
+        + ", bucket="
+        + target.bucket()
+        + ").";
   }
 
   private CompletionStage<Message> send(String subject, @Nullable Headers headers, byte[] body) {
+    Connection connection = connection();
     CompletableFuture<Message> answer;
     try {
       // Longer than the wait: what the library gives up looks as if nobody had answered.
       answer =
           connection.requestWithTimeout(subject, headers, body, target.timeout().multipliedBy(2));
     } catch (IllegalStateException | IllegalArgumentException e) {
-      return CompletableFuture.failedFuture(unavailable("takes no request: " + e.getMessage(), e));
+      return CompletableFuture.failedFuture(
+          unavailable("takes no request: " + FailureText.said(e), e));
     }
     return answer
         .orTimeout(target.timeout().toMillis(), TimeUnit.MILLISECONDS)
@@ -276,11 +275,11 @@ final class NatsBucket implements AutoCloseable {
               if (failure == null) {
                 return message;
               }
-              throw new CompletionException(failed(failure));
+              throw new CompletionException(failed(connection, failure));
             });
   }
 
-  private RuntimeException failed(Throwable failure) {
+  private RuntimeException failed(Connection connection, Throwable failure) {
     if (failure instanceof TimeoutException) {
       String told = connection.getLastError();
       return unavailable(
@@ -299,12 +298,6 @@ final class NatsBucket implements AutoCloseable {
   /** Blocks for the timeout at most. */
   @Override
   public void close() {
-    if (isOurs) {
-      try {
-        connection.close();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-    }
+    connector.close();
   }
 }

@@ -2,6 +2,7 @@ package io.mortise.nats;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.TrustedCertificates;
 import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
@@ -12,16 +13,44 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Makes the one connection of a store, which reconnects by itself from then on. */
-final class NatsConnector {
+/**
+ * The connection of a store, which reconnects by itself. The library closes a connection for good
+ * when it was refused twice while it reconnected, as when a server is started with old users. Such
+ * a connection is replaced once it is asked for, with one try a second at most. Thread-safe.
+ */
+final class NatsConnector implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(NatsConnector.class);
+
   private static final Duration RECONNECT_WAIT = Duration.ofMillis(200);
   private static final Duration RECONNECT_JITTER = Duration.ofMillis(100);
 
-  private NatsConnector() {}
+  private static final long TRY_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** Null if the connection is the application's, which replaces it itself. */
+  private final @Nullable NatsTarget target;
+
+  private final AtomicBoolean replacing = new AtomicBoolean();
+  private volatile Connection connection;
+  private volatile boolean closed;
+
+  private NatsConnector(Connection connection, @Nullable NatsTarget target) {
+    this.connection = connection;
+    this.target = target;
+  }
+
+  /** Of a connection that the application has, and closes. */
+  static NatsConnector of(Connection connection) {
+    return new NatsConnector(connection, null);
+  }
 
   /**
    * Connects. Blocks, for the timeout of each server where nobody answers.
@@ -29,7 +58,53 @@ final class NatsConnector {
    * @throws StoreUnavailableException if no server can be reached
    * @throws StoreUnfitException if one can, and login or TLS fail
    */
-  static Connection connect(NatsTarget target) {
+  static NatsConnector to(NatsTarget target) {
+    return new NatsConnector(connect(target), target);
+  }
+
+  /** The connection as it is. Does not block; one that is closed is being replaced then. */
+  Connection connection() {
+    Connection present = connection;
+    NatsTarget again = target;
+    if (again != null
+        && !closed
+        && present.getStatus() == Connection.Status.CLOSED
+        && replacing.compareAndSet(false, true)) {
+      Thread thread = new Thread(() -> replace(again), "mortise-nats-connect");
+      thread.setDaemon(true);
+      thread.start();
+    }
+    return present;
+  }
+
+  private void replace(NatsTarget again) {
+    try {
+      connection = connect(again);
+    } catch (RuntimeException e) {
+      log.debug("NATS was not connected again (store={}), and will be tried again.", again, e);
+      LockSupport.parkNanos(TRY_EVERY_NANOS);
+    } finally {
+      replacing.set(false);
+    }
+    if (closed) {
+      close();
+    }
+  }
+
+  /** Closes a connection that is not the application's. Blocks for the timeout at most. */
+  @Override
+  public void close() {
+    closed = true;
+    if (target != null) {
+      try {
+        connection.close();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static Connection connect(NatsTarget target) {
     AtomicReference<@Nullable Exception> last = new AtomicReference<>();
     try {
       return Nats.connect(options(target, last));
@@ -105,7 +180,7 @@ final class NatsConnector {
       if (message.startsWith("SSL connection wanted by client") || cause instanceof SSLException) {
         return new StoreUnfitException(
             "TLS to NATS fails (store=%s): %s. Look at 'tls', 'ca' and the host's name."
-                .formatted(target, message),
+                .formatted(target, FailureText.withoutFullStop(FailureText.said(cause))),
             failure);
       }
       if (message.contains("signing nonce") || message.contains("getting public key")) {
@@ -116,6 +191,8 @@ final class NatsConnector {
       }
     }
     return new StoreUnavailableException(
-        "Cannot reach NATS (store=%s): %s.".formatted(target, failure.getMessage()), failure);
+        "Cannot reach NATS (store=%s): %s."
+            .formatted(target, FailureText.withoutFullStop(FailureText.said(failure))),
+        failure);
   }
 }

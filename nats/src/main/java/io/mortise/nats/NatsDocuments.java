@@ -3,6 +3,7 @@ package io.mortise.nats;
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
 import io.mortise.spi.document.VersionedDocuments;
+import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
 import io.nats.client.Message;
 import io.nats.client.Subscription;
@@ -18,7 +19,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +27,10 @@ import org.jspecify.annotations.Nullable;
  * Documents as keys of a bucket. The version of a document is the sequence number of its message.
  *
  * <p><b>Absence.</b> A removal leaves a marker, whose number is then the version: a write that
- * found none before is refused, since the key has a message. Markers are forgotten after a day. A
- * key without any message has the number of the last message of the stream, so that fencing tokens
- * rise; a zero before it says that no message is to be replaced.
+ * found none before is refused, since the key has a message. A sweep forgets markers after ten
+ * minutes, by the stamps of the server. A key without any message has the number of the last
+ * message of the stream, so that fencing tokens rise; a zero before it says that no message is to
+ * be replaced.
  *
  * <p><b>Reads go to the stream's leader.</b> A replica that is behind may not have a session yet
  * that holds a lock, and its lock would look free.
@@ -37,8 +38,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 final class NatsDocuments implements VersionedDocuments {
-  /** Much longer than a request is on its way, unless a server stands still meanwhile. */
-  static final Duration MARKERS_KEPT = Duration.ofDays(1);
+  /**
+   * As long as a lock's record remembers its last end, and much longer than a request is in flight,
+   * unless its sender or a server stands still meanwhile.
+   */
+  static final Duration MARKERS_KEPT = Duration.ofMinutes(10);
 
   /** What the version of a key without a message begins with. */
   private static final String UNWRITTEN = "0";
@@ -53,17 +57,29 @@ final class NatsDocuments implements VersionedDocuments {
   private final NatsBucket bucket;
   private final LongSupplier micros;
   private final Duration markersKept;
+
+  /**
+   * Requests and renewals have one each: a session's watch skips what renewals write, and must see
+   * the notifications that requests of this process leave.
+   */
   private final String writer = UUID.randomUUID().toString();
+
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** Has a thread of its own. Guarded by the lock; null until something is watched. */
+  // Guarded by the lock.
+  private final Set<Watch> watches = new HashSet<>();
+
+  /** Has a thread of its own; null until something is watched. */
   private @Nullable Dispatcher dispatcher;
+
+  /** That of the dispatcher. */
+  private volatile @Nullable Connection watchedOver;
 
   /**
    * Sends nothing yet.
    *
    * @param micros the time of day of this process
-   * @param markersKept for how long a removed document is remembered
+   * @param markersKept for how long at least a removed document is remembered
    */
   NatsDocuments(NatsBucket bucket, LongSupplier micros, Duration markersKept) {
     this.bucket = bucket;
@@ -73,15 +89,15 @@ final class NatsDocuments implements VersionedDocuments {
 
   @Override
   public CompletionStage<VersionedText> read(String key) {
-    String token = KeyToken.encode(key);
+    watchAgain();
     return bucket
-        .last(token)
+        .last(KeyToken.encode(key))
         .thenCompose(
             found ->
                 switch (found.getApiErrorCode()) {
                   case NatsBucket.NO_MESSAGE -> bucket.info("").thenApply(NatsDocuments::unwritten);
                   case NatsBucket.NO_STREAM -> completedFuture(NO_STREAM);
-                  default -> completedFuture(document(token, found));
+                  default -> completedFuture(document(found));
                 });
   }
 
@@ -92,23 +108,39 @@ final class NatsDocuments implements VersionedDocuments {
         : new VersionedText(null, UNWRITTEN + stream.getStreamState().getLastSequence());
   }
 
-  private VersionedText document(String token, MessageInfo found) {
+  private static VersionedText document(MessageInfo found) {
     String version = Long.toString(found.getSeq());
-    if (!isMarker(found.getHeaders())) {
-      byte[] text = found.getData();
-      return new VersionedText(
-          text == null ? "" : new String(text, StandardCharsets.UTF_8), version);
+    if (isMarker(found.getHeaders())) {
+      return new VersionedText(null, version);
     }
-    if (found.getTime() != null) {
-      long age =
-          micros.getAsLong()
-              - TimeUnit.MILLISECONDS.toMicros(found.getTime().toInstant().toEpochMilli());
-      if (age > TimeUnit.NANOSECONDS.toMicros(markersKept.toNanos())) {
-        // Without an answer: the next look does it again, and a writer looks again.
-        var unused = bucket.purge(token, found.getSeq());
-      }
-    }
-    return new VersionedText(null, version);
+    byte[] text = found.getData();
+    return new VersionedText(text == null ? "" : new String(text, StandardCharsets.UTF_8), version);
+  }
+
+  /**
+   * Forgets a marker that is old by the server's own stamps: the last message of the stream came so
+   * much later.
+   */
+  @Override
+  public CompletionStage<Boolean> forget(String key) {
+    String token = KeyToken.encode(key);
+    return bucket
+        .last(token)
+        .thenCombine(bucket.info(""), (found, stream) -> isOld(found, stream) ? found.getSeq() : 0)
+        .thenCompose(
+            sequence ->
+                sequence == 0
+                    ? completedFuture(false)
+                    : bucket.purge(token, sequence).thenApply(answer -> true));
+  }
+
+  private boolean isOld(MessageInfo found, StreamInfo stream) {
+    return !found.hasError()
+        && !stream.hasError()
+        && isMarker(found.getHeaders())
+        && !Duration.between(found.getTime(), stream.getStreamState().getLastTime())
+            .minus(markersKept)
+            .isNegative();
   }
 
   private static boolean isMarker(@Nullable Headers headers) {
@@ -119,6 +151,7 @@ final class NatsDocuments implements VersionedDocuments {
   @Override
   public CompletionStage<Written> compareAndSet(
       String key, VersionedText found, @Nullable String text) {
+    watchAgain();
     String token = KeyToken.encode(key);
     Headers headers = new Headers().put(WRITER, writer);
     if (text == null) {
@@ -179,37 +212,86 @@ final class NatsDocuments implements VersionedDocuments {
 
   @Override
   public Runnable watch(String key, Runnable changed) {
-    Dispatcher shared = dispatcher();
-    Subscription subscription =
-        shared.subscribe(
-            bucket.republished(KeyToken.encode(key)),
-            message -> {
-              if (!isOwn(message)) {
-                changed.run();
-              }
-            });
-    return () -> {
-      if (subscription.isActive()) {
-        shared.unsubscribe(subscription);
-      }
-    };
+    Watch watch = new Watch(bucket.republished(KeyToken.encode(key)), changed);
+    guard.lock();
+    try {
+      watch.subscribe(dispatcher());
+      watches.add(watch);
+    } finally {
+      guard.unlock();
+    }
+    return () -> end(watch);
   }
 
-  private boolean isOwn(Message message) {
-    return message.hasHeaders() && writer.equals(message.getHeaders().getLast(WRITER));
-  }
-
-  private Dispatcher dispatcher() {
+  private void end(Watch watch) {
     guard.lock();
     try {
       Dispatcher shared = dispatcher;
-      if (shared == null) {
-        shared = bucket.connection().createDispatcher();
-        dispatcher = shared;
+      if (watches.remove(watch) && shared != null) {
+        watch.unsubscribe(shared);
       }
-      return shared;
     } finally {
       guard.unlock();
+    }
+  }
+
+  /** A connection that was made in place of another has no subscriptions yet. */
+  private void watchAgain() {
+    Connection over = watchedOver;
+    Connection present = bucket.connection();
+    if (over == null || over == present) {
+      return;
+    }
+    guard.lock();
+    try {
+      if (watchedOver != present) {
+        dispatcher = null;
+        Dispatcher shared = dispatcher();
+        watches.forEach(watch -> watch.subscribe(shared));
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Under the lock. */
+  private Dispatcher dispatcher() {
+    Dispatcher shared = dispatcher;
+    if (shared == null) {
+      Connection present = bucket.connection();
+      shared = present.createDispatcher();
+      dispatcher = shared;
+      watchedOver = present;
+    }
+    return shared;
+  }
+
+  /** Guarded by the lock of its documents. */
+  private final class Watch {
+    private final String subject;
+    private final Runnable changed;
+    private @Nullable Subscription subscription;
+
+    private Watch(String subject, Runnable changed) {
+      this.subject = subject;
+      this.changed = changed;
+    }
+
+    private void subscribe(Dispatcher shared) {
+      subscription = shared.subscribe(subject, this::hear);
+    }
+
+    private void unsubscribe(Dispatcher shared) {
+      Subscription present = subscription;
+      if (present != null && present.isActive()) {
+        shared.unsubscribe(present);
+      }
+    }
+
+    private void hear(Message message) {
+      if (!message.hasHeaders() || !writer.equals(message.getHeaders().getLast(WRITER))) {
+        changed.run();
+      }
     }
   }
 
@@ -222,9 +304,10 @@ final class NatsDocuments implements VersionedDocuments {
   public void close() {
     guard.lock();
     try {
+      Connection over = watchedOver;
       Dispatcher shared = dispatcher;
-      if (shared != null && shared.isActive()) {
-        bucket.connection().closeDispatcher(shared);
+      if (over != null && shared != null && shared.isActive()) {
+        over.closeDispatcher(shared);
       }
     } finally {
       guard.unlock();

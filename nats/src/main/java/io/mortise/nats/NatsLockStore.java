@@ -22,17 +22,18 @@ final class NatsLockStore extends ForwardingStore {
   private static final String OLDEST = "2.9.0";
 
   private final NatsBucket bucket;
+  private final NatsTarget target;
 
-  private NatsLockStore(LockStore store, NatsBucket bucket) {
+  private NatsLockStore(LockStore store, NatsBucket bucket, NatsTarget target) {
     super(store);
     this.bucket = bucket;
+    this.target = target;
   }
 
   /** See {@link NatsStore#open(String)}. */
   static LockStore connect(StoreUrl url, Ticker ticker, InstantSource wallClock) {
     NatsTarget target = NatsTarget.parse(url);
-    return over(
-        new NatsBucket(NatsConnector.connect(target), target, true), target, ticker, wallClock);
+    return over(new NatsBucket(NatsConnector.to(target), target), target, ticker, wallClock);
   }
 
   /** See {@link NatsStore#open(Connection, String)}. */
@@ -45,7 +46,7 @@ final class NatsLockStore extends ForwardingStore {
     ServerInfo server = connection.getServerInfo();
     NatsTarget target =
         NatsTarget.parse("nats:" + server.getHost() + ":" + server.getPort(), parameters);
-    return over(new NatsBucket(connection, target, false), target, ticker, wallClock);
+    return over(new NatsBucket(NatsConnector.of(connection), target), target, ticker, wallClock);
   }
 
   private static LockStore over(
@@ -55,11 +56,12 @@ final class NatsLockStore extends ForwardingStore {
         new NatsLockStore(
             DocumentStore.withoutClock(
                 DocumentStore.profileWithoutClock(target.display(), target.timeout()),
-                documents(bucket, micros),
-                documents(bucket, micros),
+                new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT),
+                new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT),
                 ticker,
                 wallClock),
-            bucket);
+            bucket,
+            target);
     try {
       check(bucket, target);
     } catch (RuntimeException e) {
@@ -67,14 +69,6 @@ final class NatsLockStore extends ForwardingStore {
       throw e;
     }
     return store;
-  }
-
-  /**
-   * Documents with a writer id of their own. Requests and renewals have one each: a session's watch
-   * skips what renewals write, and must see the notifications that requests of this process leave.
-   */
-  private static NatsDocuments documents(NatsBucket bucket, LongSupplier micros) {
-    return new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT);
   }
 
   private static void check(NatsBucket bucket, NatsTarget target) {
@@ -87,7 +81,6 @@ final class NatsLockStore extends ForwardingStore {
     try {
       StreamInfo found = bucket.info("").toCompletableFuture().join();
       if (!found.hasError()) {
-        bucket.checked(found);
         bucket.checkAccess().toCompletableFuture().join();
       }
     } catch (CompletionException e) {
@@ -121,14 +114,16 @@ final class NatsLockStore extends ForwardingStore {
     StoreReport.Builder report =
         StoreReport.about("nats")
             .fine(
-                "version", bucket.connection().getServerInfo().getVersion(), "Supported from 2.9.")
-            // No finding that fails a check: no client can ever find it out.
-            .note(
-                "sync_interval",
-                "not told to clients",
-                "By default what was answered is forced to the disk every two minutes only.",
-                "From 2.10 on, set sync_interval to always in the servers' configuration.",
-                "power-loss");
+                "version", bucket.connection().getServerInfo().getVersion(), "Supported from 2.9.");
+    if (target.syncAlways()) {
+      report.note("sync_interval", "always, by the URL", "No client can find it out.", "");
+    } else {
+      report.unknown(
+          "sync_interval",
+          "Servers do not tell it. By default what was answered is forced to the disk every two minutes only.",
+          "From 2.10 on, set sync_interval to always in the servers' configuration, and add sync-always=true to the URL.",
+          "power-loss");
+    }
     if (found.hasError()) {
       return report
           .note("bucket", "none", "The first process that wants a lock makes it.", "")

@@ -27,9 +27,10 @@ public final class NatsStore {
   /**
    * Connects to {@code nats://[user:password@|token@]host[:port][,host[:port]…]}. Parameters:
    * {@code namespace}, {@code timeout}, {@code credentials} or {@code nkey}, a file each, {@code
-   * tls}, and with it {@code ca}, a file of trusted certificates in PEM form. Makes nothing in the
-   * server: the first holder or waiter makes the bucket. Blocks, for the timeout of each server
-   * where nobody answers.
+   * tls}, and with it {@code ca}, a file of trusted certificates in PEM form; {@code sync-always},
+   * which says that the servers' {@code sync_interval} is {@code always}, for reports. Makes
+   * nothing in the server: the first holder or waiter makes the bucket. Blocks, for the timeout of
+   * each server where nobody answers.
    *
    * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
    * @throws io.mortise.StoreUnavailableException if no server can be reached, or none answers
@@ -44,8 +45,8 @@ public final class NatsStore {
    * keeps requests while it reconnects may send them late, which does no harm. Blocks, for the
    * timeout at most.
    *
-   * @param parameters as behind the question mark of a URL: {@code namespace}, {@code timeout}; may
-   *     be empty
+   * @param parameters as behind the question mark of a URL: {@code namespace}, {@code timeout},
+   *     {@code sync-always}; may be empty
    * @throws IllegalArgumentException if there is a wrong or unknown parameter
    * @throws io.mortise.StoreUnavailableException if the server does not answer
    * @throws io.mortise.StoreUnfitException if it does, but must not be used as it is

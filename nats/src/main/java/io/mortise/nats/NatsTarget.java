@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param nkey a file with the seed of a key
  * @param ca a file of trusted certificates; null for those of the JVM
  * @param bucket where the documents are
+ * @param syncAlways whether the user says that the servers force each write to the disk
  */
 record NatsTarget(
     ServerUrl servers,
@@ -27,6 +28,7 @@ record NatsTarget(
     @Nullable Path ca,
     String bucket,
     Duration timeout,
+    boolean syncAlways,
     String display) {
   private static final int DEFAULT_PORT = 4222;
   private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_-]{0,64}");
@@ -34,9 +36,7 @@ record NatsTarget(
   static NatsTarget parse(StoreUrl url) {
     boolean tls = url.flag("tls", false);
     url.allowOnly(
-        tls
-            ? Set.of("namespace", "timeout", "credentials", "nkey", "tls", "ca")
-            : Set.of("namespace", "timeout", "credentials", "nkey", "tls"));
+        Set.of("namespace", "timeout", "credentials", "nkey", "tls", "ca", "sync-always"));
     ServerUrl servers = ServerUrl.parse(url, DEFAULT_PORT);
     Path credentials = ServerUrl.file(url, "credentials");
     Path nkey = ServerUrl.file(url, "nkey");
@@ -52,9 +52,10 @@ record NatsTarget(
         credentials,
         nkey,
         tls,
-        ServerUrl.file(url, "ca"),
+        ServerUrl.trusted(url, tls),
         bucket(url),
         ServerUrl.timeout(url),
+        url.flag("sync-always", false),
         "nats:" + servers);
   }
 
@@ -65,7 +66,7 @@ record NatsTarget(
    */
   static NatsTarget parse(String server, String parameters) {
     StoreUrl url = StoreUrl.parse("nats://connection?" + parameters);
-    url.allowOnly(Set.of("namespace", "timeout"));
+    url.allowOnly(Set.of("namespace", "timeout", "sync-always"));
     return new NatsTarget(
         new ServerUrl(List.of(), null, null),
         null,
@@ -74,6 +75,7 @@ record NatsTarget(
         null,
         bucket(url),
         ServerUrl.timeout(url),
+        url.flag("sync-always", false),
         server);
   }
 

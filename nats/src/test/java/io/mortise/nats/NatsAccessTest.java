@@ -8,6 +8,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
+import io.mortise.spi.Renewal;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreReport.Finding;
 import io.mortise.spi.StoreReport.Grade;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Who is let in, what is told to the others, and what NATS tells of itself. */
 class NatsAccessTest {
   private static final Duration TTL = Duration.ofMinutes(5);
+  private static final Duration LONG = Duration.ofSeconds(30);
   private static final LockName LOCK = LockName.of("x");
 
   /** For what is refused: the library waits for the whole of it all the same. */
@@ -60,8 +62,11 @@ class NatsAccessTest {
   }
 
   private NatsServer configured(String text) throws Exception {
-    Path file = Files.writeString(folder.resolve("nats.conf"), text);
-    return NatsServers.start("-c", file.toString());
+    return NatsServers.start("-c", configure(text).toString());
+  }
+
+  private Path configure(String text) throws Exception {
+    return Files.writeString(folder.resolve("nats.conf"), text);
   }
 
   @Test
@@ -98,6 +103,33 @@ class NatsAccessTest {
       Path none = Files.writeString(folder.resolve("none"), "s3cret");
       assertUnfit(server.url() + "?nkey=" + none, "has no key");
     }
+  }
+
+  /** The library closes a connection that was refused twice. */
+  @Test
+  void givenServerThatRefusesForAWhile_whenItTakesTheUserAgain_thenTheStoreGoesOn_withPushes()
+      throws Exception {
+    String users = "authorization { user: me, password: %s }";
+    try (NatsServer server = configured(users.formatted("s3cret"));
+        LockStore store =
+            NatsStore.open(server.url().replace("//", "//me:s3cret@") + "?timeout=500ms")) {
+      SessionDriver a = SessionDriver.open(store, TTL, "a");
+      SessionDriver b = SessionDriver.open(store, TTL, "b");
+      configure(users.formatted("another"));
+      server.restart();
+      BoundedWait.until(LONG, "refused", () -> isRefused(a));
+      configure(users.formatted("s3cret"));
+      server.restart();
+      BoundedWait.until(LONG, "renewed", () -> a.renew() instanceof Renewal.Renewed);
+      a.hold(LOCK, Mode.EXCLUSIVE);
+      b.queued(LOCK, Mode.EXCLUSIVE);
+      BoundedWait.until(LONG, "told", () -> !a.hints().all().isEmpty());
+    }
+  }
+
+  private static boolean isRefused(SessionDriver session) {
+    return session.renew() instanceof Renewal.Unknown unknown
+        && String.valueOf(unknown.cause().getMessage()).contains("takes no request");
   }
 
   private Path credentials(String seed) throws Exception {
@@ -154,6 +186,30 @@ class NatsAccessTest {
     assertRefused("does not republish", made -> made.republish(null));
   }
 
+  @Test
+  void givenBucketThatSomebodyMakesAfterTheOpening_thenItIsCheckedAllTheSame() throws Exception {
+    String namespace = NatsServers.namespace();
+    String stream = "KV_mortise-" + namespace;
+    try (LockStore store = NatsStore.open(NatsServers.shared().url() + "?namespace=" + namespace);
+        NatsOperator operator = NatsOperator.of(NatsServers.shared())) {
+      operator
+          .streams()
+          .addStream(
+              StreamConfiguration.builder()
+                  .name(stream)
+                  .subjects("$KV.mortise-" + namespace + ".>")
+                  .storageType(StorageType.Memory)
+                  .build());
+      assertThat(SessionDriver.prepare(store, TTL, "a").renew())
+          .isInstanceOfSatisfying(
+              Renewal.Unknown.class,
+              unknown ->
+                  assertThat(unknown.cause())
+                      .isInstanceOf(StoreUnfitException.class)
+                      .hasMessageContaining("is kept in memory"));
+    }
+  }
+
   private static void assertRefused(String why, UnaryOperator<StreamConfiguration.Builder> change)
       throws Exception {
     String namespace = NatsServers.namespace();
@@ -191,13 +247,16 @@ class NatsAccessTest {
         NatsOperator operator = NatsOperator.of(NatsServers.shared())) {
       Map<String, Finding> findings = findings(store);
       assertThat(findings.get("version").grade()).isEqualTo(Grade.FINE);
-      assertThat(findings.get("sync_interval").grade()).isEqualTo(Grade.NOTE);
+      assertThat(findings.get("sync_interval").grade()).isEqualTo(Grade.UNKNOWN);
       assertThat(findings.get("bucket").value()).isEqualTo("none");
       assertThat(BoundedWait.join(store.sessions(null, 10)).sessions()).isEmpty();
       assertThat(BoundedWait.join(store.sweep(10))).isZero();
       assertThat(operator.streams().getStreamNames()).doesNotContain("KV_mortise-" + namespace);
       assertLocks(store);
       assertThat(findings(store).get("replicas").value()).isEqualTo("1");
+      try (LockStore told = NatsStore.open(operator.connection(), "sync-always=true")) {
+        assertThat(findings(told).get("sync_interval").grade()).isEqualTo(Grade.NOTE);
+      }
     }
   }
 

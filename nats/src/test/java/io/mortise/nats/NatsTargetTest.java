@@ -63,7 +63,7 @@ class NatsTargetTest {
       value = {
         "nats://a?namespaces=x, Did you mean 'namespace'?",
         "nats://a?ttl=5s, The TTL is the client's",
-        "nats://a?ca=/etc/ca.pem, Unknown parameter 'ca'",
+        "nats://a?ca=/etc/ca.pem, Add tls=true.",
         "nats://a?tls=yes, Expected true or false.",
         "nats://a?tls=true&ca=/nowhere/ca.pem, Cannot read '/nowhere/ca.pem'",
         "nats://a?nkey=/nowhere/seed, Cannot read '/nowhere/seed'",

@@ -4,7 +4,6 @@ import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.EngineScheduler.ScheduledTimer;
 import io.mortise.spi.LockStore;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -17,8 +16,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Has the store remove, for as long as the client is open, what dead processes and idle locks left:
  * once a minute, or where there are many parts one part after the other, so that each has its turn
- * within ten minutes. An acquire removes by itself what is in its way; this is for locks that
- * nobody wants any more.
+ * within ten minutes. While there is more than a sweep may remove, it goes on for a fifth of the
+ * time. An acquire removes by itself what is in its way; this is for locks that nobody wants any
+ * more.
  */
 final class SweepScheduler {
   private static final Logger log = LoggerFactory.getLogger(SweepScheduler.class);
@@ -29,8 +29,10 @@ final class SweepScheduler {
   private static final long EVERY = TimeUnit.MINUTES.toNanos(1);
   private static final long ROUND = TimeUnit.MINUTES.toNanos(10);
 
-  /** After a sweep that had more to remove than it might. */
-  private static final long SOON = Duration.ofSeconds(2).toNanos();
+  /** After a sweep that had more to remove than it might: so many times as long as that took. */
+  private static final int PAUSE_SHARES = 4;
+
+  private static final long LEAST_PAUSE = TimeUnit.MILLISECONDS.toNanos(200);
 
   private final int parts;
   private final IntFunction<LockStore> part;
@@ -93,25 +95,30 @@ final class SweepScheduler {
   private void ask() {
     LockStore store = part.apply(next);
     next = (next + 1) % parts;
+    long began = env.ticker().nanos();
     CompletionStages.start(store::claimSweep)
         .thenCompose(ours -> ours ? swept(store) : CompletableFuture.completedFuture(0))
-        .whenComplete((removed, failure) -> goOn(store, removed, failure));
+        .whenComplete((removed, failure) -> goOn(store, began, removed, failure));
   }
 
   private void again(LockStore store) {
-    swept(store).whenComplete((removed, failure) -> goOn(store, removed, failure));
+    long began = env.ticker().nanos();
+    swept(store).whenComplete((removed, failure) -> goOn(store, began, removed, failure));
   }
 
   private static CompletionStage<Integer> swept(LockStore store) {
     return CompletionStages.start(() -> store.sweep(BUDGET));
   }
 
-  private void goOn(LockStore store, @Nullable Integer removed, @Nullable Throwable failure) {
+  private void goOn(
+      LockStore store, long began, @Nullable Integer removed, @Nullable Throwable failure) {
     if (failure != null) {
       log.debug("Store {} was not swept, and will be asked again.", store, failure);
     }
     if (removed != null && removed >= BUDGET) {
-      schedule(SOON, () -> again(store));
+      long took = env.ticker().nanos() - began;
+      long rest = Math.min(EVERY, Math.max(LEAST_PAUSE, PAUSE_SHARES * took));
+      schedule(rest, () -> again(store));
     } else {
       schedule(env.jittered(pause), this::ask);
     }

@@ -427,6 +427,17 @@ final class AcquireProtocol {
     }
   }
 
+  /** Under the lock: no session could be opened, so nothing was asked. */
+  void openFailed(Stripe stripe, Claim claim, Throwable cause) {
+    claim.storeFailure(cause);
+    completeTryWaiters(stripe, claim, WaiterState.FAILED, engine.unavailable(claim.name, cause));
+    if (claim.head() == null) {
+      engine.transitions.discard(stripe, claim);
+    } else {
+      outages.failed(claim.name, cause);
+    }
+  }
+
   private void failed(Stripe stripe, Claim claim, Throwable cause, boolean mayHaveRun) {
     claim.storeFailure(cause);
     outages.failed(claim.name, cause);

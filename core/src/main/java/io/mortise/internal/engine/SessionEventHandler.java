@@ -3,7 +3,6 @@ package io.mortise.internal.engine;
 import io.mortise.StoreUnfitException;
 import io.mortise.event.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
-import io.mortise.internal.engine.Waiter.WaiterState;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.SessionLifecycleListener;
 import io.mortise.internal.session.SessionRenewer;
@@ -71,12 +70,7 @@ final class SessionEventHandler implements SessionLifecycleListener {
       if (claim.phase() == ClaimPhase.UNSENT && unfit != null) {
         engine.transitions.fail(stripe, claim, unfit);
       } else if (claim.phase() == ClaimPhase.UNSENT) {
-        claim.storeFailure(cause);
-        engine.acquireProtocol.completeTryWaiters(
-            stripe, claim, WaiterState.FAILED, engine.unavailable(claim.name, cause));
-        if (claim.head() == null) {
-          engine.transitions.discard(stripe, claim);
-        }
+        engine.acquireProtocol.openFailed(stripe, claim, cause);
       }
       return claim.phase() == ClaimPhase.UNSENT;
     } finally {

@@ -13,6 +13,8 @@ final class SuspendedTime implements Ticker {
   /** /proc/uptime has hundredths of a second. */
   private static final long EXACT_NANOS = 10_000_000;
 
+  private static final long LATELY_NANOS = 1_000_000;
+
   private static final int TRIES = 5;
 
   private final Path uptime;
@@ -34,6 +36,26 @@ final class SuspendedTime implements Ticker {
       return () -> 0;
     }
   }
+
+  /** Another ticker as it was a millisecond ago at the latest. */
+  static Ticker lately(Ticker suspended, Ticker monotonic) {
+    return new Ticker() {
+      private volatile Reading latest = new Reading(monotonic.nanos(), suspended.nanos());
+
+      @Override
+      public long nanos() {
+        Reading present = latest;
+        long now = monotonic.nanos();
+        if (now - present.at() >= LATELY_NANOS) {
+          present = new Reading(now, suspended.nanos());
+          latest = present;
+        }
+        return present.suspended();
+      }
+    };
+  }
+
+  private record Reading(long at, long suspended) {}
 
   /** What was read last, if it cannot be read now: no file may be left to open, for a moment. */
   @Override

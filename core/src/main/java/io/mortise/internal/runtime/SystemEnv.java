@@ -54,6 +54,16 @@ public final class SystemEnv implements AutoCloseable {
     return SuspendedTime.from(UPTIME, Ticker.SYSTEM);
   }
 
+  /**
+   * The same as it was a millisecond ago at the latest, for callers at each request. They cannot
+   * know either that the host is not suspended right after they asked.
+   *
+   * @param monotonic by which the millisecond is counted
+   */
+  public static Ticker suspendedLately(Ticker monotonic) {
+    return SuspendedTime.lately(suspended(), monotonic);
+  }
+
   private static ScheduledThreadPoolExecutor timer(String name) {
     ScheduledThreadPoolExecutor executor =
         new ScheduledThreadPoolExecutor(1, named(name), new ThreadPoolExecutor.DiscardPolicy());

@@ -107,6 +107,20 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
     return file;
   }
 
+  /**
+   * The parameter {@code ca}, a file of trusted certificates; null if it is not there.
+   *
+   * @param tls whether the store is to speak TLS
+   * @throws IllegalArgumentException if the file cannot be read, or there is no TLS
+   */
+  public static @Nullable Path trusted(StoreUrl url, boolean tls) {
+    if (!tls && url.parameter("ca") != null) {
+      throw new IllegalArgumentException(
+          "Store URL '" + url + "' has trusted certificates (ca) and no TLS. Add tls=true.");
+    }
+    return file(url, "ca");
+  }
+
   @Override
   public String toString() {
     return String.join(",", servers);

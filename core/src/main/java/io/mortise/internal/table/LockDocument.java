@@ -74,13 +74,13 @@ public final class LockDocument extends LockRecord {
    * record says of it is the time of another process.
    *
    * @param left for how many microseconds yet a hold stands, {@link LockRecord#NEVER} if its
-   *     session is gone: then it wants the proof
+   *     session is gone: nobody believes in the hold then, and any time will do
    */
   public void observeEvictions(ToLongFunction<AttemptId> left, long now) {
     for (HoldEntry hold : holders.values()) {
       if (hold.evicted) {
         long standsFor = left.applyAsLong(hold.attempt);
-        hold.atMostUntil = standsFor == LockRecord.NEVER ? standsFor : now + standsFor;
+        hold.atMostUntil = standsFor == LockRecord.NEVER ? hold.atMostUntil : now + standsFor;
       }
     }
   }

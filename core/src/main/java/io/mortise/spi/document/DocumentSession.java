@@ -129,6 +129,10 @@ final class DocumentSession implements StoreSession {
     return renewals.updateRemembered(
         id(),
         found -> {
+          if (closed) {
+            // One that was sent before has met the removal of the session, and must not make it.
+            return SessionDocuments.unchanged(Refusals.SESSION_CLOSED);
+          }
           long now = store.micros();
           boolean overdue = found != null && found.isOverdue(now);
           if (overdue || (found == null && previous != 0)) {
@@ -136,11 +140,11 @@ final class DocumentSession implements StoreSession {
           }
           if (found != null && next != latestBeat && found.beat() == latestBeat) {
             // This process's own next renewal was quicker, on another connection.
-            return SessionDocuments.unchanged(found.renewed(now));
+            return SessionDocuments.unchanged(renewals.told(found.renewed(now)));
           }
           SessionDocument session =
               found == null ? new SessionDocument(spec.client(), ttl, now) : found;
-          Renewal renewal = session.renew(previous, next, seen, ttl, now);
+          Renewal renewal = renewals.told(session.renew(previous, next, seen, ttl, now));
           return SessionDocuments.changed(session, renewal instanceof Renewal.Renewed, renewal);
         });
   }
@@ -187,14 +191,8 @@ final class DocumentSession implements StoreSession {
     return CompletionStages.start(
             () -> {
               endWatch.run();
-              return renewals.change(id(), DocumentSession::end);
+              return renewals.close(id());
             })
         .handle((done, failure) -> null);
-  }
-
-  private static boolean end(SessionDocument session) {
-    boolean open = !session.hasEnded();
-    session.end();
-    return open;
   }
 }

@@ -26,7 +26,6 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.document.DocumentUpdater.Update;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -40,7 +39,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -113,13 +111,7 @@ public final class DocumentStore implements LockStore {
   private final SessionDocuments renewals;
   private final FactDocuments facts;
   private final OwnRenewals ownRenewals;
-
-  /** The last keys of the last sweep; empty to begin anew. */
-  private volatile String sweptSessions = "";
-
-  private volatile String sweptLocks = "";
-
-  private volatile String sweptFacts = "";
+  private final DocumentSweeper sweeper;
 
   /**
    * A store over the documents of one namespace.
@@ -157,6 +149,7 @@ public final class DocumentStore implements LockStore {
     this.sessions = new SessionDocuments(new DocumentUpdater(documents), observer);
     this.locks = new LockUpdater(sessions);
     this.facts = facts;
+    this.sweeper = new DocumentSweeper(locks, facts);
     this.ownRenewals = new OwnRenewals(micros);
     this.renewals = new SessionDocuments(new DocumentUpdater(renewals), observer);
   }
@@ -182,7 +175,7 @@ public final class DocumentStore implements LockStore {
       VersionedDocuments renewals,
       Ticker ticker,
       InstantSource wallClock) {
-    Ticker suspended = SystemEnv.suspended();
+    Ticker suspended = SystemEnv.suspendedLately(ticker);
     // While this host sleeps, others go on counting the time of its sessions.
     LongSupplier awake = () -> TimeUnit.NANOSECONDS.toMicros(ticker.nanos() + suspended.nanos());
     FactDocuments facts = FactDocuments.byHosts(documents, ticker, wallClock);
@@ -392,78 +385,14 @@ public final class DocumentStore implements LockStore {
     return facts.replace(name, version, content, keep);
   }
 
-  /** Begins each time where the last sweep of this process ended. */
   @Override
   public CompletionStage<Integer> sweep(int budget) {
-    return documents
-        .scan(SessionDocuments.PREFIX, sweptSessions, budget)
-        .thenCompose(
-            keys -> {
-              sweptSessions = last(keys, budget);
-              return sum(keys, this::sweepSession);
-            })
-        .thenCompose(
-            removed ->
-                removed >= budget
-                    ? CompletableFuture.completedFuture(removed)
-                    : sweepLocks(budget - removed).thenApply(more -> removed + more))
-        .thenCompose(
-            removed ->
-                removed >= budget
-                    ? CompletableFuture.completedFuture(removed)
-                    : sweepFacts(budget - removed).thenApply(more -> removed + more));
+    return sweeper.sweep(budget);
   }
 
-  private CompletionStage<Integer> sweepLocks(int budget) {
-    return documents
-        .scan(LockUpdater.PREFIX, sweptLocks, budget)
-        .thenCompose(
-            keys -> {
-              sweptLocks = last(keys, budget);
-              return sum(keys, this::sweepLock);
-            });
-  }
-
-  private CompletionStage<Integer> sweepFacts(int budget) {
-    return documents
-        .scan(FactDocuments.PREFIX, sweptFacts, budget)
-        .thenCompose(
-            keys -> {
-              sweptFacts = last(keys, budget);
-              return sum(keys, facts::sweep);
-            });
-  }
-
-  private static CompletionStage<Integer> sum(
-      List<String> keys, Function<String, CompletionStage<Integer>> one) {
-    CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
-    for (String key : keys) {
-      sum = sum.thenCompose(removed -> one.apply(key).thenApply(more -> removed + more));
-    }
-    return sum;
-  }
-
-  private CompletionStage<Integer> sweepLock(String key) {
-    LockName name = name(key);
-    return locks.step(name, (table, now) -> table.sweep(name, now));
-  }
-
-  /** Ends a session whose time has passed. Its document stays until no renewal is in flight. */
-  private CompletionStage<Integer> sweepSession(String key) {
-    SessionId id = new SessionId(key.substring(SessionDocuments.PREFIX.length()));
-    return sessions.update(
-        id,
-        session -> {
-          long now = documents.micros();
-          boolean overdue = session != null && session.isOverdue(now);
-          if (session == null || !(overdue || session.hasEnded())) {
-            return SessionDocuments.unchanged(0);
-          } else if (session.isForgotten(now)) {
-            return new Update<>(true, null, 1);
-          }
-          session.end();
-          return SessionDocuments.changed(session, overdue, overdue ? 1 : 0);
-        });
+  @Override
+  public CompletionStage<Boolean> claimSweep() {
+    return sweeper.claim();
   }
 
   @Override

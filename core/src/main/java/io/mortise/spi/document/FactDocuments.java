@@ -130,7 +130,11 @@ final class FactDocuments {
         key,
         found -> {
           FactDocument fact = DocumentCodec.decodeFact(key, found.text());
-          boolean isLeft = fact != null && micros.getAsLong() - fact.until() >= REMOVED_AFTER;
+          if (fact == null) {
+            return CompletableFuture.completedFuture(
+                new Update<>(false, null, DocumentSweeper.NOT_THERE));
+          }
+          boolean isLeft = micros.getAsLong() - fact.until() >= REMOVED_AFTER;
           return CompletableFuture.completedFuture(new Update<>(isLeft, null, isLeft ? 1 : 0));
         });
   }

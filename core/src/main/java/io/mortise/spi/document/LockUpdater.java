@@ -38,6 +38,29 @@ record LockUpdater(SessionDocuments sessions) {
   }
 
   /**
+   * Removes what dead holders have left of a lock, or its whole record if it was idle for long.
+   *
+   * @return {@link DocumentSweeper#NOT_THERE} if there is none
+   */
+  CompletionStage<Integer> sweep(LockName name) {
+    StepResult<Integer> none =
+        new StepResult<>(null, false, DocumentSweeper.NOT_THERE, List.of(), List.of());
+    return updater()
+        .update(
+            key(name),
+            found ->
+                found.text() == null
+                    ? CompletableFuture.completedFuture(new Update<>(false, null, none))
+                    : prepare(
+                        name,
+                        found,
+                        false,
+                        KnownSessions::new,
+                        (table, now) -> table.sweep(name, now)))
+        .thenCompose(this::finish);
+  }
+
+  /**
    * Takes the step of a request. It starts from the document that this process remembers, without a
    * read, if the step depends on no session but the requester's and leaves no notification. The
    * write compares the version, so a stale document is read again.

@@ -5,6 +5,7 @@ import io.mortise.internal.table.LockStep;
 import io.mortise.internal.table.SessionDocument;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
+import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.document.DocumentUpdater.Update;
@@ -131,6 +132,31 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
         session -> {
           boolean changed = session != null && change.test(session);
           return session == null ? unchanged(false) : changed(session, changed, changed);
+        });
+  }
+
+  /** What a renewal is answered. Without a clock it tells no time of the store. */
+  Renewal told(Renewal renewal) {
+    return observer != null && renewal instanceof Renewal.Renewed renewed
+        ? new Renewal.Renewed(0, renewed.notifications(), renewed.more(), renewed.incarnation())
+        : renewal;
+  }
+
+  /**
+   * Ends a session that its owner has closed. Without a clock its document goes at once: a renewal
+   * that is executed late compares a version that is not there any more. Elsewhere it stays until
+   * none can be in flight.
+   */
+  CompletionStage<Boolean> close(SessionId id) {
+    return updateRemembered(
+        id,
+        session -> {
+          if (session == null) {
+            return unchanged(false);
+          }
+          boolean open = !session.hasEnded();
+          session.end();
+          return observer == null ? changed(session, open, open) : new Update<>(true, null, open);
         });
   }
 

@@ -4,6 +4,7 @@ import io.mortise.annotation.Beta;
 import io.mortise.spi.time.Ticker;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -13,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * Documents, each with a version: all that a {@link DocumentStore} needs of a server. Reading one
  * and replacing one whose version is still that which was read are atomic; nothing else is.
  *
- * <p>Keys are {@code session/} and a session's id, {@code lock/} and a lock's name, or {@code
- * fact/} and a fact's: up to 517 bytes of any UTF-8 without control characters. Texts have control
- * characters: tabs and line feeds.
+ * <p>Keys are {@code session/} and a session's id, {@code lock/} and a lock's name, {@code fact/}
+ * and a fact's, or {@code sweep/turn}: up to 517 bytes of any UTF-8 without control characters.
+ * Texts have control characters: tabs and line feeds.
  *
  * <p>Thread-safe. No method blocks or waits for a network; stages complete on any thread, with no
  * lock held. They complete exceptionally with {@link io.mortise.StoreUnavailableException} if the
@@ -70,6 +71,17 @@ public interface VersionedDocuments {
    * @param limit the most keys to return; fewer are the last ones
    */
   CompletionStage<List<String>> scan(String prefix, String after, int limit);
+
+  /**
+   * Forgets what the removal of a document has left in the server, if no request from before the
+   * removal can be in flight any more. Called by a sweep, with a key that {@link #scan} has listed
+   * and that has no document. The default has nothing to forget.
+   *
+   * @return whether it has forgotten something
+   */
+  default CompletionStage<Boolean> forget(String key) {
+    return CompletableFuture.completedFuture(false);
+  }
 
   /**
    * Calls {@code changed}, on any thread, soon after the document was written, by whatever process;

@@ -29,6 +29,7 @@ class SweepSchedulerTest {
   private final Deque<Integer> removed = new ArrayDeque<>();
   private final List<String> asked = new ArrayList<>();
   private boolean ours = true;
+  private long took;
   private long now;
 
   private record ScheduledTask(long when, Runnable task) {}
@@ -70,6 +71,7 @@ class SweepSchedulerTest {
     @Override
     public CompletionStage<Integer> sweep(int budget) {
       asked.add("sweep" + name);
+      now += took;
       Integer next = removed.poll();
       return next == null
           ? CompletableFuture.failedFuture(new IllegalStateException("on purpose"))
@@ -116,6 +118,16 @@ class SweepSchedulerTest {
     assertThat(nextTask()).isLessThan(5);
     assertThat(asked).containsExactly("claim", "sweep", "sweep");
     assertThat(nextTask()).isBetween(53L, 60L);
+  }
+
+  @Test
+  void givenSweepsThatTakeLong_whenTheyGoOn_thenTheyTakeAFifthOfTheTime() {
+    took = 3 * SECOND;
+    started(1);
+    removed.addAll(List.of(SweepScheduler.BUDGET, SweepScheduler.BUDGET));
+    nextTask();
+    assertThat(nextTask()).isEqualTo(12);
+    assertThat(asked).containsExactly("claim", "sweep", "sweep");
   }
 
   @Test

@@ -212,6 +212,24 @@ class OutageLinesTest {
   }
 
   @Test
+  void givenStoreThatOpensNoSession_whenAThreadWaits_thenThatIsSaid_andThatItGoesOn() {
+    storeFails("may not be made");
+    assertThat(acquire("a")).isNull();
+    pass(Duration.ofMillis(900));
+    assertThat(lines()).isEmpty();
+    pass(TTL.multipliedBy(2));
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .startsWith("WARN AcquireProtocol: Waits make no progress for ")
+        .contains("(lock=a, store=" + display + "): may not be made");
+    instead = null;
+    pass(TTL);
+    assertThat(lines()).hasSize(2);
+    assertThat(lines().get(1)).startsWith("INFO AcquireProtocol: Waits go on after ");
+  }
+
+  @Test
   void givenTrouble_thenListenersAreToldWhatTheLogSays() {
     Lease lease = acquire("a");
     assertThat(told).containsExactly("OPENED 0");

@@ -75,6 +75,18 @@ class SuspendedTimeTest {
     assertThat(suspended.nanos()).isZero();
   }
 
+  @Test
+  void givenManyAsksWithinAMillisecond_thenItIsReadOnce() {
+    AtomicInteger reads = new AtomicInteger();
+    AtomicLong now = new AtomicLong();
+    Ticker lately = SuspendedTime.lately(reads::incrementAndGet, now::get);
+    now.set(999_999);
+    assertThat(lately.nanos()).isEqualTo(1);
+    now.set(1_000_000);
+    assertThat(lately.nanos()).isEqualTo(2);
+    assertThat(lately.nanos()).isEqualTo(2);
+  }
+
   private static void write(Path file, String text) {
     try {
       Files.writeString(file, text);

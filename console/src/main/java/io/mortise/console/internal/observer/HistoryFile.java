@@ -72,6 +72,12 @@ public final class HistoryFile implements AutoCloseable {
    */
   public static HistoryFile open(Path file, String store) {
     try {
+      Path folder = file.toAbsolutePath().getParent();
+      if (folder != null && !Files.isDirectory(folder)) {
+        throw new IllegalArgumentException(
+            "Cannot make history file '%s': folder '%s' is missing. Make it, or choose another file."
+                .formatted(file, folder));
+      }
       if (Files.notExists(file)) {
         create(file);
       }

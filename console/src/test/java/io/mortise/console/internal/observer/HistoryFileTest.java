@@ -263,7 +263,7 @@ class HistoryFileTest {
   @Test
   void givenMissingFolder_thenIsRefused() {
     assertThatThrownBy(() -> HistoryFile.open(folder.resolve("no/history.db"), STORE))
-        .isInstanceOf(UncheckedIOException.class)
-        .hasMessageContaining("Cannot use history file");
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("folder '" + folder.resolve("no") + "' is missing. Make it");
   }
 }

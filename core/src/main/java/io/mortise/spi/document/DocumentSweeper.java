@@ -1,0 +1,187 @@
+package io.mortise.spi.document;
+
+import io.mortise.LockName;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.document.DocumentUpdater.Update;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+
+/**
+ * Removes what dead processes and idle locks left. Walks over the keys, and begins each time where
+ * the last walk of this process ended. Thread-safe.
+ *
+ * <p><b>It keeps up.</b> A sweep that removes all that it may is followed by another soon. So the
+ * walk goes on for as long as at least each eighth key is rubbish, however many are made meanwhile;
+ * a sweep looks at no more than eight times what it may remove.
+ *
+ * <p><b>One process sweeps for all.</b> It writes a document once a minute. A process that finds
+ * that document as it was a minute ago takes its turn.
+ */
+final class DocumentSweeper {
+  /** What the sweep of a document says that was listed and is not there. */
+  static final int NOT_THERE = -1;
+
+  /** Written by the process that sweeps; its version is all that counts. */
+  static final String TURN = "sweep/turn";
+
+  private static final int LOOKS_PER_REMOVAL = 8;
+
+  /** More at a time would flood the server. */
+  private static final int TOGETHER = 16;
+
+  private final LockUpdater locks;
+  private final List<Walk> walks;
+
+  /** The version of the turn that this process wrote or read last; empty if it is not known. */
+  private volatile String seenTurn = "";
+
+  DocumentSweeper(LockUpdater locks, FactDocuments facts) {
+    this.locks = locks;
+    this.walks =
+        List.of(
+            new Walk(SessionDocuments.PREFIX, this::sweepSession),
+            new Walk(LockUpdater.PREFIX, this::sweepLock),
+            new Walk(FactDocuments.PREFIX, facts::sweep));
+  }
+
+  private SessionDocuments sessions() {
+    return locks.sessions();
+  }
+
+  private VersionedDocuments documents() {
+    return sessions().updater().documents();
+  }
+
+  /** See {@link io.mortise.spi.LockStore#claimSweep}: nobody else has written the turn since. */
+  CompletionStage<Boolean> claim() {
+    return documents()
+        .read(TURN)
+        .thenCompose(
+            found -> {
+              if (found.text() != null && !found.version().equals(seenTurn)) {
+                seenTurn = found.version();
+                return CompletableFuture.completedFuture(false);
+              }
+              return documents()
+                  .compareAndSet(TURN, found, "")
+                  .thenApply(
+                      written -> {
+                        var stands = written.made() ? written.stands() : null;
+                        seenTurn = stands == null ? "" : stands.version();
+                        return written.made();
+                      });
+            });
+  }
+
+  /** See {@link io.mortise.spi.LockStore#sweep}. A sweep that goes on keeps its turn. */
+  CompletionStage<Integer> sweep(int budget) {
+    CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
+    for (Walk walk : walks) {
+      sum =
+          sum.thenCompose(
+              removed ->
+                  removed >= budget
+                      ? CompletableFuture.completedFuture(removed)
+                      : walk.sweep(budget - removed).thenApply(more -> removed + more));
+    }
+    return sum.thenCompose(
+        removed ->
+            removed < budget
+                ? CompletableFuture.completedFuture(removed)
+                : claim().handle((ours, failure) -> removed));
+  }
+
+  private CompletionStage<Integer> sweepLock(String key) {
+    return locks.sweep(LockName.of(key.substring(LockUpdater.PREFIX.length())));
+  }
+
+  /** Ends a session whose time has passed. Its document stays until no renewal is in flight. */
+  private CompletionStage<Integer> sweepSession(String key) {
+    SessionId id = new SessionId(key.substring(SessionDocuments.PREFIX.length()));
+    return sessions()
+        .update(
+            id,
+            session -> {
+              long now = documents().micros();
+              boolean overdue = session != null && session.isOverdue(now);
+              if (session == null) {
+                return SessionDocuments.unchanged(NOT_THERE);
+              } else if (!(overdue || session.hasEnded())) {
+                return SessionDocuments.unchanged(0);
+              } else if (session.isForgotten(now)) {
+                return new Update<>(true, null, 1);
+              }
+              session.end();
+              return SessionDocuments.changed(session, overdue, overdue ? 1 : 0);
+            });
+  }
+
+  /** Over the keys of one kind. */
+  private final class Walk {
+    private final String prefix;
+    private final Function<String, CompletionStage<Integer>> one;
+
+    /** The last key of the last sweep; empty to begin anew. */
+    private volatile String swept = "";
+
+    Walk(String prefix, Function<String, CompletionStage<Integer>> one) {
+      this.prefix = prefix;
+      this.one = one;
+    }
+
+    /** Sweeps keys until so many things were removed, or enough keys were looked at. */
+    CompletionStage<Integer> sweep(int budget) {
+      int looks = (int) Math.min(Integer.MAX_VALUE, (long) LOOKS_PER_REMOVAL * budget);
+      return documents()
+          .scan(prefix, swept, looks)
+          .thenCompose(
+              keys -> {
+                CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
+                for (int from = 0; from < keys.size(); from += TOGETHER) {
+                  List<String> chunk = keys.subList(from, Math.min(from + TOGETHER, keys.size()));
+                  sum = sum.thenCompose(removed -> sweepChunk(chunk, removed, budget));
+                }
+                return sum.thenApply(
+                    removed -> {
+                      if (keys.size() < looks && removed < budget) {
+                        swept = "";
+                      }
+                      return removed;
+                    });
+              });
+    }
+
+    private CompletionStage<Integer> sweepChunk(List<String> keys, int before, int budget) {
+      CompletionStage<Integer> sum = CompletableFuture.completedFuture(before);
+      if (before + keys.size() <= budget) {
+        for (String key : keys) {
+          sum = sum.thenCombine(sweepKey(key), Integer::sum);
+        }
+        return sum.whenComplete((removed, failure) -> swept = keys.get(keys.size() - 1));
+      }
+      for (String key : keys) {
+        sum =
+            sum.thenCompose(
+                removed -> {
+                  if (removed >= budget) {
+                    return CompletableFuture.completedFuture(removed);
+                  }
+                  swept = key;
+                  return sweepKey(key).thenApply(more -> removed + more);
+                });
+      }
+      return sum;
+    }
+
+    private CompletionStage<Integer> sweepKey(String key) {
+      return one.apply(key)
+          .thenCompose(
+              removed ->
+                  removed == NOT_THERE
+                      ? documents().forget(key).thenApply(forgotten -> forgotten ? 1 : 0)
+                      : CompletableFuture.completedFuture(removed));
+    }
+  }
+}
