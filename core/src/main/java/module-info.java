@@ -23,6 +23,7 @@ module io.mortise.core {
   exports io.mortise.internal.client to
       io.mortise.testkit;
   exports io.mortise.internal.liveness to
+      io.mortise.consul,
       io.mortise.etcd,
       io.mortise.jdbc,
       io.mortise.nats,

@@ -46,6 +46,7 @@ final class Rules {
           "io.mortise.redis",
           ZOOKEEPER,
           CURATOR,
+          "io.mortise.consul",
           "io.mortise.etcd",
           "io.mortise.nats",
           "io.mortise.quorum");
@@ -93,6 +94,7 @@ final class Rules {
           "io.mortise.redis.lettuce",
           ZOOKEEPER,
           CURATOR,
+          "io.mortise.consul",
           "io.mortise.etcd",
           "io.mortise.nats",
           "io.mortise.quorum",

@@ -1,0 +1,221 @@
+package io.mortise.consul;
+
+import static java.util.concurrent.CompletableFuture.completedFuture;
+
+import io.mortise.consul.ConsulGateway.Answer;
+import io.mortise.spi.document.VersionedDocuments;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Documents as entries of Consul's key-value store. The version of a document is the index of its
+ * last change; that of one that is not there is the index of the key-value store when it was looked
+ * for.
+ *
+ * <p><b>Absence.</b> An entry that was made and removed since looks as if it had never been. A
+ * removal therefore writes one further entry in the same transaction. A document is made only if
+ * that entry is not newer than the look, so that a write which Consul executes long after it was
+ * given up finds out here too. Conditions of Consul compare for equality only, so the entry's index
+ * is remembered.
+ *
+ * <p>Reads are consistent: the leader asks a majority before it answers. Thread-safe.
+ */
+final class ConsulDocuments implements VersionedDocuments {
+  /** What a removal writes. Documents have other names. */
+  private static final String REMOVED = "removed";
+
+  /** Before the key of an entry. */
+  static final String PATH = "/v1/kv/";
+
+  private static final long UNKNOWN = -1;
+  private static final Pattern MODIFIED = Pattern.compile("\"ModifyIndex\":(\\d+)");
+
+  /** Keys as they are written here need no escapes in JSON. */
+  private static final Pattern KEYS = Pattern.compile("\"([^\"\\\\]*)\"");
+
+  private final ConsulGateway gateway;
+  private final String prefix;
+  private final LongSupplier micros;
+  private final ConsulWatch watch;
+
+  /** Tells the entries that were written here from those of others. */
+  private final long writer = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+
+  /** The index of the last removal, as far as it is known here; 0 if there was none. */
+  private final AtomicLong removed = new AtomicLong(UNKNOWN);
+
+  /**
+   * Sends nothing yet.
+   *
+   * @param prefix what each key begins with
+   * @param micros the time of day of this process
+   */
+  ConsulDocuments(ConsulGateway gateway, String prefix, LongSupplier micros) {
+    this.gateway = gateway;
+    this.prefix = prefix;
+    this.micros = micros;
+    this.watch = new ConsulWatch(gateway, writer);
+  }
+
+  /**
+   * The kind, and behind the slash a name whose letters and digits alone stand for themselves:
+   * Consul's server of HTTP takes slashes and dots for those of a path.
+   */
+  private String key(String key) {
+    int slash = key.indexOf('/') + 1;
+    String name = URLEncoder.encode(key.substring(slash), StandardCharsets.UTF_8);
+    return prefix
+        + key.substring(0, slash)
+        + name.replace("+", "%20").replace(".", "%2E").replace('%', '=');
+  }
+
+  private String plain(String key) {
+    int slash = key.indexOf('/', prefix.length()) + 1;
+    return key.substring(prefix.length(), slash)
+        + URLDecoder.decode(key.substring(slash).replace('=', '%'), StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public CompletionStage<VersionedText> read(String key) {
+    return gateway
+        .read(PATH + key(key) + "?consistent&raw")
+        .thenApply(
+            answer ->
+                new VersionedText(
+                    answer.isPositive() ? answer.body() : null, Long.toString(answer.index())));
+  }
+
+  @Override
+  public CompletionStage<Written> compareAndSet(
+      String key, VersionedText found, @Nullable String text) {
+    String full = key(key);
+    long version = Long.parseLong(found.version());
+    return found.text() == null
+        ? lastRemoval().thenCompose(removal -> make(full, version, removal, text))
+        : transact(full, isIndex(full, version), text);
+  }
+
+  private CompletionStage<Written> make(
+      String key, long looked, long removal, @Nullable String text) {
+    if (removal > looked) {
+      return completedFuture(new Written(false, null));
+    }
+    return transact(key, isIndex(key(REMOVED), removal) + "," + isIndex(key, 0), text)
+        .thenApply(
+            written -> {
+              if (!written.made()) {
+                removed.set(UNKNOWN);
+              }
+              return written;
+            });
+  }
+
+  private CompletionStage<Long> lastRemoval() {
+    long known = removed.get();
+    return known == UNKNOWN ? read(REMOVED).thenApply(this::remember) : completedFuture(known);
+  }
+
+  private long remember(VersionedText found) {
+    long removal = found.text() == null ? 0 : Long.parseLong(found.version());
+    removed.set(removal);
+    return removal;
+  }
+
+  private CompletionStage<Written> transact(String key, String conditions, @Nullable String text) {
+    String write =
+        text == null
+            ? "{\"KV\":{\"Verb\":\"delete\",\"Key\":\"" + key + "\"}}," + set(key(REMOVED), "")
+            : set(key, text);
+    return gateway
+        .transact("[" + conditions + "," + write + "]")
+        .thenApply(
+            answer -> {
+              if (!answer.isPositive()) {
+                return new Written(false, null);
+              }
+              long index = lastIndex(answer);
+              if (text == null) {
+                removed.set(index);
+              } else {
+                watch.written(key, index);
+              }
+              return new Written(true, new VersionedText(text, Long.toString(index)));
+            });
+  }
+
+  /** Conditions come first in an answer, with older indexes. */
+  private static long lastIndex(Answer answer) {
+    return MODIFIED
+        .matcher(answer.body())
+        .results()
+        .reduce((earlier, later) -> later)
+        .map(last -> Long.parseLong(last.group(1)))
+        .orElseThrow(() -> new IllegalStateException("Consul has left an index out."));
+  }
+
+  /**
+   * A condition.
+   *
+   * @param index 0 if the entry must not be there
+   */
+  private static String isIndex(String key, long index) {
+    return index == 0
+        ? "{\"KV\":{\"Verb\":\"check-not-exists\",\"Key\":\"%s\"}}".formatted(key)
+        : "{\"KV\":{\"Verb\":\"check-index\",\"Key\":\"%s\",\"Index\":%d}}".formatted(key, index);
+  }
+
+  private String set(String key, String text) {
+    String value = Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+    return "{\"KV\":{\"Verb\":\"set\",\"Key\":\"%s\",\"Flags\":%d,\"Value\":\"%s\"}}"
+        .formatted(key, writer, value);
+  }
+
+  /** A transaction that writes nothing, and is refused to a token that may not write. */
+  CompletionStage<Answer> checkAccess() {
+    String key = key(REMOVED);
+    return gateway.transact("[" + isIndex(key, Long.MAX_VALUE) + "," + set(key, "") + "]");
+  }
+
+  /** Lists all keys of the kind each time, in memory: Consul lists them in one piece. */
+  @Override
+  public CompletionStage<List<String>> scan(String keyPrefix, String after, int limit) {
+    String last = after.isEmpty() ? "" : key(after);
+    return gateway
+        .read(PATH + key(keyPrefix) + "?consistent&keys")
+        .thenApply(
+            answer ->
+                KEYS.matcher(answer.isPositive() ? answer.body() : "")
+                    .results()
+                    .map(found -> found.group(1))
+                    .filter(key -> key.compareTo(last) > 0)
+                    .sorted()
+                    .limit(limit)
+                    .map(this::plain)
+                    .toList());
+  }
+
+  @Override
+  public Runnable watch(String key, Runnable changed) {
+    return watch.add(key(key), changed);
+  }
+
+  @Override
+  public long micros() {
+    return micros.getAsLong();
+  }
+
+  @Override
+  public void close() {
+    watch.close();
+    gateway.close();
+  }
+}
