@@ -37,7 +37,7 @@ final class ConsulDocuments implements VersionedDocuments {
   static final String PATH = "/v1/kv/";
 
   private static final long UNKNOWN = -1;
-  private static final Pattern MODIFIED = Pattern.compile("\"ModifyIndex\":(\\d+)");
+  private static final Pattern MODIFIED = Pattern.compile("\"ModifyIndex\":\\s*(\\d+)");
 
   /** Keys as they are written here need no escapes in JSON. */
   private static final Pattern KEYS = Pattern.compile("\"([^\"\\\\]*)\"");

@@ -61,7 +61,7 @@ final class ConsulSettingsReport {
   }
 
   private static String setting(String settings, String name) {
-    Matcher value = Pattern.compile('"' + name + "\":\"?([^\",}]*)").matcher(settings);
+    Matcher value = Pattern.compile('"' + name + "\":\\s*\"?([^\",}]*)").matcher(settings);
     return value.find() ? value.group(1) : "";
   }
 

@@ -32,7 +32,7 @@ final class ConsulWatch {
   /** Consul adds up to a sixteenth of the wait, and the network its own. */
   private static final Duration LIMIT = Duration.ofMinutes(6);
 
-  private static final Pattern FLAGS = Pattern.compile("\"Flags\":(\\d+)");
+  private static final Pattern FLAGS = Pattern.compile("\"Flags\":\\s*(\\d+)");
 
   private final ConsulGateway gateway;
   private final String writer;
