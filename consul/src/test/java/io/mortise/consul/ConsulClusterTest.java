@@ -19,9 +19,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of locks when one of three members dies or stands still. */
+@Tag("extended")
 class ConsulClusterTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final Duration TTL = Duration.ofSeconds(10);

@@ -5,8 +5,13 @@ import io.mortise.testkit.server.ConsulServer;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
 
-/** The servers that tests run against. */
+/**
+ * The servers that tests run against: {@code consul} of the PATH. With {@code
+ * -Dmortise.consul=none} those tests are skipped, on CI too: the distribution has no Consul any
+ * more.
+ */
 final class ConsulServers {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
@@ -31,6 +36,8 @@ final class ConsulServers {
 
   /** The program; where there is none, the test is skipped, or on CI fails. */
   static Path program() {
+    Assumptions.assumeFalse(
+        "none".equals(System.getProperty("mortise.consul")), "SKIPPED: there is no Consul here.");
     return TestPrerequisites.required(ConsulServer.installed(), "The program consul");
   }
 
