@@ -11,7 +11,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -25,13 +25,16 @@ import org.jspecify.annotations.Nullable;
  * removal therefore writes one further entry in the same transaction. A document is made only if
  * that entry is not newer than the look, so that a write which Consul executes long after it was
  * given up finds out here too. Conditions of Consul compare for equality only, so the entry's index
- * is remembered.
+ * is remembered. There are 64 such entries, chosen by a hash of the document's key: a removal
+ * seldom refuses the creation of another document.
  *
  * <p>Reads are consistent: the leader asks a majority before it answers. Thread-safe.
  */
 final class ConsulDocuments implements VersionedDocuments {
-  /** What a removal writes. Documents have other names. */
-  private static final String REMOVED = "removed";
+  /** What entries begin with that a removal writes. Documents have other names. */
+  private static final String REMOVED = "removed/";
+
+  private static final int REMOVED_ENTRIES = 64;
 
   /** Before the key of an entry. */
   static final String PATH = "/v1/kv/";
@@ -50,8 +53,8 @@ final class ConsulDocuments implements VersionedDocuments {
   /** Tells the entries that were written here from those of others. */
   private final long writer = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
 
-  /** The index of the last removal, as far as it is known here; 0 if there was none. */
-  private final AtomicLong removed = new AtomicLong(UNKNOWN);
+  /** The index of the last removal in each, as far as it is known here; 0 if there was none. */
+  private final AtomicLongArray removals = new AtomicLongArray(REMOVED_ENTRIES);
 
   /**
    * Sends nothing yet.
@@ -64,6 +67,9 @@ final class ConsulDocuments implements VersionedDocuments {
     this.prefix = prefix;
     this.micros = micros;
     this.watch = new ConsulWatch(gateway, writer);
+    for (int i = 0; i < REMOVED_ENTRIES; i++) {
+      removals.set(i, UNKNOWN);
+    }
   }
 
   /**
@@ -97,44 +103,52 @@ final class ConsulDocuments implements VersionedDocuments {
   @Override
   public CompletionStage<Written> compareAndSet(
       String key, VersionedText found, @Nullable String text) {
-    String full = key(key);
     long version = Long.parseLong(found.version());
     return found.text() == null
-        ? lastRemoval().thenCompose(removal -> make(full, version, removal, text))
-        : transact(full, isIndex(full, version), text);
+        ? lastRemoval(removalOf(key)).thenCompose(last -> make(key, version, last, text))
+        : transact(key, isIndex(key(key), version), text);
+  }
+
+  /** The number of the entry that a removal writes; the same in all processes. */
+  static int removalOf(String key) {
+    return Math.floorMod(key.hashCode(), REMOVED_ENTRIES);
   }
 
   private CompletionStage<Written> make(
-      String key, long looked, long removal, @Nullable String text) {
-    if (removal > looked) {
+      String key, long looked, long lastRemoval, @Nullable String text) {
+    if (lastRemoval > looked) {
       return completedFuture(new Written(false, null));
     }
-    return transact(key, isIndex(key(REMOVED), removal) + "," + isIndex(key, 0), text)
+    int removal = removalOf(key);
+    String conditions = isIndex(key(REMOVED + removal), lastRemoval) + "," + isIndex(key(key), 0);
+    return transact(key, conditions, text)
         .thenApply(
             written -> {
               if (!written.made()) {
-                removed.set(UNKNOWN);
+                removals.set(removal, UNKNOWN);
               }
               return written;
             });
   }
 
-  private CompletionStage<Long> lastRemoval() {
-    long known = removed.get();
-    return known == UNKNOWN ? read(REMOVED).thenApply(this::remember) : completedFuture(known);
+  private CompletionStage<Long> lastRemoval(int removal) {
+    long known = removals.get(removal);
+    return known == UNKNOWN
+        ? read(REMOVED + removal).thenApply(found -> remember(removal, found))
+        : completedFuture(known);
   }
 
-  private long remember(VersionedText found) {
-    long removal = found.text() == null ? 0 : Long.parseLong(found.version());
-    removed.set(removal);
-    return removal;
+  private long remember(int removal, VersionedText found) {
+    long index = found.text() == null ? 0 : Long.parseLong(found.version());
+    removals.set(removal, index);
+    return index;
   }
 
   private CompletionStage<Written> transact(String key, String conditions, @Nullable String text) {
+    String full = key(key);
+    int removal = removalOf(key);
     String write =
-        text == null
-            ? "{\"KV\":{\"Verb\":\"delete\",\"Key\":\"" + key + "\"}}," + set(key(REMOVED), "")
-            : set(key, text);
+        text == null ? delete(full) + "," + set(key(REMOVED + removal), "") : set(full, text);
     return gateway
         .transact("[" + conditions + "," + write + "]")
         .thenApply(
@@ -144,9 +158,9 @@ final class ConsulDocuments implements VersionedDocuments {
               }
               long index = lastIndex(answer);
               if (text == null) {
-                removed.set(index);
+                removals.set(removal, index);
               } else {
-                watch.written(key, index);
+                watch.written(full, index);
               }
               return new Written(true, new VersionedText(text, Long.toString(index)));
             });
@@ -173,6 +187,10 @@ final class ConsulDocuments implements VersionedDocuments {
         : "{\"KV\":{\"Verb\":\"check-index\",\"Key\":\"%s\",\"Index\":%d}}".formatted(key, index);
   }
 
+  private static String delete(String key) {
+    return "{\"KV\":{\"Verb\":\"delete\",\"Key\":\"%s\"}}".formatted(key);
+  }
+
   private String set(String key, String text) {
     String value = Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
     return "{\"KV\":{\"Verb\":\"set\",\"Key\":\"%s\",\"Flags\":%d,\"Value\":\"%s\"}}"
@@ -181,7 +199,7 @@ final class ConsulDocuments implements VersionedDocuments {
 
   /** A transaction that writes nothing, and is refused to a token that may not write. */
   CompletionStage<Answer> checkAccess() {
-    String key = key(REMOVED);
+    String key = key(REMOVED + 0);
     return gateway.transact("[" + isIndex(key, Long.MAX_VALUE) + "," + set(key, "") + "]");
   }
 

@@ -54,8 +54,8 @@ final class ConsulRefusal extends Exception {
               .formatted(target, status));
     } else if (status == TOO_LARGE) {
       return new StoreUnavailableException(
-          "Consul refuses a lock with so many holders and waiters (store=%s): %s. Set kv_max_value_size and txn_max_req_len of its servers higher."
-              .formatted(target, said),
+          "Consul refuses a lock with so many holders and waiters (store=%s). Set kv_max_value_size and txn_max_req_len of its servers higher."
+              .formatted(target),
           this);
     }
     return new StoreUnavailableException(

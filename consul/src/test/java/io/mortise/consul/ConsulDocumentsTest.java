@@ -1,11 +1,13 @@
 package io.mortise.consul;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.spi.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.DocumentsContract;
 import java.time.Duration;
@@ -67,16 +69,37 @@ class ConsulDocumentsTest extends DocumentsContract {
   }
 
   @Test
-  void
-      givenProcessThatKnowsAnOldRemoval_whenAnotherRemovesADocument_thenItMakesDocumentsAllTheSame() {
+  void givenRemovalByAnotherProcess_thenACreationIsRefusedOnlyIfTheyShareAnEntry() {
     VersionedDocuments other = closedAtTheEnd(open());
-    assertThat(write("lock/a", read("lock/a"), "one")).isTrue();
+    String shared = "";
+    for (int i = 0; shared.isEmpty(); i++) {
+      String key = "lock/" + i;
+      shared = ConsulDocuments.removalOf(key) == ConsulDocuments.removalOf("lock/b") ? key : "";
+    }
     VersionedText before = read("lock/b");
-    VersionedText found = BoundedWait.join(other.read("lock/a"));
-    assertThat(BoundedWait.join(other.compareAndSet("lock/a", found, null)).made()).isTrue();
+    makeAndRemove(other, "lock/a");
+    assertThat(write("lock/b", before, "an entry of its own")).isTrue();
+    assertThat(remove("lock/b", read("lock/b"))).isTrue();
+
+    before = read("lock/b");
+    makeAndRemove(other, shared);
     assertThat(write("lock/b", before, "by a look before the removal")).isFalse();
-    assertThat(write("lock/b", before, "the same")).isFalse();
+    assertThat(write("lock/b", before, "the same, with what is known now")).isFalse();
     assertThat(write("lock/b", read("lock/b"), "by a look after it")).isTrue();
+  }
+
+  private static void makeAndRemove(VersionedDocuments other, String key) {
+    VersionedText absent = BoundedWait.join(other.read(key));
+    Written made = BoundedWait.join(other.compareAndSet(key, absent, "x"));
+    assertThat(BoundedWait.join(other.compareAndSet(key, made.stands(), null)).made()).isTrue();
+  }
+
+  @Test
+  void givenDocumentThatIsTooLong_thenItIsSaidWhatToChange() {
+    VersionedText absent = read("lock/a");
+    assertThatThrownBy(() -> write("lock/a", absent, "x".repeat(500_000)))
+        .hasMessageContaining("txn_max_req_len");
+    assertThat(write("lock/a", absent, "x".repeat(390_000))).as("the control").isTrue();
   }
 
   @Test
