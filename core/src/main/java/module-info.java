@@ -8,6 +8,8 @@ module io.mortise.core {
   requires static transitive org.jspecify;
   // Where it is missing, nothing of it is touched (io.mortise.internal.event.EventPublisher).
   requires static jdk.jfr;
+  // Stores that speak HTTP require it (io.mortise.internal.storekit.HttpServers).
+  requires static java.net.http;
 
   exports io.mortise;
   exports io.mortise.admin;
@@ -23,6 +25,7 @@ module io.mortise.core {
   exports io.mortise.internal.client to
       io.mortise.testkit;
   exports io.mortise.internal.liveness to
+      io.mortise.consul,
       io.mortise.etcd,
       io.mortise.jdbc,
       io.mortise.nats,

@@ -25,6 +25,7 @@ class ArchitectureTest {
           "io.mortise.redis.lettuce.LettuceStore",
           "io.mortise.zookeeper.ZooKeeperStore",
           "io.mortise.curator.CuratorStore",
+          "io.mortise.consul.ConsulStore",
           "io.mortise.etcd.EtcdStore",
           "io.mortise.nats.NatsStore",
           "io.mortise.quorum.QuorumStore",

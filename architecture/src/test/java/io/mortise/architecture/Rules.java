@@ -49,6 +49,7 @@ final class Rules {
           "io.mortise.redis",
           ZOOKEEPER,
           CURATOR,
+          "io.mortise.consul",
           "io.mortise.etcd",
           "io.mortise.nats",
           "io.mortise.quorum");
@@ -96,6 +97,7 @@ final class Rules {
           "io.mortise.redis.lettuce",
           ZOOKEEPER,
           CURATOR,
+          "io.mortise.consul",
           "io.mortise.etcd",
           "io.mortise.nats",
           "io.mortise.quorum",

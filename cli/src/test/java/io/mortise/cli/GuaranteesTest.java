@@ -131,7 +131,8 @@ class GuaranteesTest {
     worst.removeIf(cell -> cell.answer() != GuaranteeLevel.UNNOTICED);
     assertThat(worst)
         .extracting(cell -> cell.mode().id())
-        .containsOnly("postgresql/unsafe", "redis-plain", "zk", "zk+curator", "etcd", "nats");
+        .containsOnly(
+            "postgresql/unsafe", "redis-plain", "zk", "zk+curator", "etcd", "consul", "nats");
   }
 
   private int execute(String... words) {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param attempt tells it apart from all others; for {@link LockAdmin#evict}
  * @param client the process; null if the store does not know it any more. Of a session that is over
  *     SQL and Redis with strict expiry know it until a contender or a sweep has ended that session,
- *     and etcd and NATS for a while longer; other stores forget it with the session
+ *     and Consul, etcd and NATS for a while longer; other stores forget it with the session
  * @param label as {@link io.mortise.LockOptions#withLabel} gave it; empty if there is none
  * @param share what it holds or waits for
  * @param token the first fencing token of a holder; 0 for a waiter

@@ -76,6 +76,7 @@ public interface LockStore extends Store {
     return switch (scheme) {
       case "jdbc:postgresql", "jdbc:mysql", "jdbc:mariadb", "jdbc:sqlite", "jdbc:h2" ->
           "mortise-jdbc";
+      case "consul" -> "mortise-consul";
       case "etcd" -> "mortise-etcd";
       case "nats" -> "mortise-nats";
       case "zk" -> "mortise-zookeeper";

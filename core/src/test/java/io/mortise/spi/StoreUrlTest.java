@@ -167,6 +167,7 @@ class StoreUrlTest {
     "jdbc:postgres://h/db, Did you mean 'jdbc:postgresql:'?",
     "men:, Did you mean 'mem:'?",
     "quorum:redis://a, Add the artifact mortise-quorum",
+    "consul://a, Add the artifact mortise-consul",
     "etcd://a, Add the artifact mortise-etcd",
     "nats://a, Add the artifact mortise-nats",
     "redis://h, Add the artifact mortise-redis",

@@ -1,44 +1,21 @@
 package io.mortise.etcd;
 
-import io.mortise.StoreUnavailableException;
-import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
-import io.mortise.internal.storekit.TrustedCertificates;
-import io.mortise.spi.time.DurationText;
-import java.io.EOFException;
-import java.io.IOException;
-import java.net.ConnectException;
-import java.net.SocketException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpClient.Version;
-import java.net.http.HttpConnectTimeoutException;
-import java.net.http.HttpRequest;
+import io.mortise.internal.storekit.HttpServers;
+import io.mortise.internal.storekit.HttpServers.HttpTarget;
+import io.mortise.internal.storekit.HttpServers.RequestForm;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.net.http.HttpTimeoutException;
-import java.util.ArrayDeque;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests to the JSON gateway of a cluster's members. Each has a connection of its own while it
- * lasts, so at most 64 are sent at a time; further ones wait for their turn. A request whose member
- * cannot be connected to goes to the next one. A request that may have been executed is not sent
- * again: that is its caller's affair.
+ * Requests to the JSON gateway of a cluster's members, as {@link HttpServers} sends them.
  *
  * <p>Where the URL has a user, requests bear a token. Etcd forgets tokens after minutes, and when a
  * member starts anew; then a new one is fetched. Thread-safe.
@@ -48,19 +25,11 @@ final class EtcdGateway implements AutoCloseable {
   private static final int OK = 200;
 
   private final EtcdTarget target;
-  private final HttpClient client;
+  private final HttpServers members;
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** Those that wait for their turn. Guarded by the lock, as what follows. */
-  private final Queue<Runnable> waiting = new ArrayDeque<>();
-
-  private int inFlight;
+  /** Guarded by the lock. */
   private @Nullable CompletableFuture<String> token;
-
-  /** The member that answered last. */
-  private final AtomicInteger member = new AtomicInteger();
-
-  private volatile boolean closed;
 
   /**
    * Sends nothing yet.
@@ -69,38 +38,12 @@ final class EtcdGateway implements AutoCloseable {
    */
   EtcdGateway(EtcdTarget target, String purpose) {
     this.target = target;
-    ThreadPoolExecutor threads =
-        new ThreadPoolExecutor(
-            2,
-            2,
-            1,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, "mortise-etcd-" + purpose);
-              thread.setDaemon(true);
-              return thread;
-            });
-    // They end by themselves: the client has no end that could be told to them.
-    threads.allowCoreThreadTimeOut(true);
-    HttpClient.Builder builder =
-        HttpClient.newBuilder()
-            .version(Version.HTTP_1_1)
-            .connectTimeout(target.timeout())
-            .executor(threads);
-    if (target.isTls()) {
-      builder.sslContext(trusted(target));
-    }
-    this.client = builder.build();
-  }
-
-  private static SSLContext trusted(EtcdTarget target) {
-    try {
-      return TrustedCertificates.context(target.ca());
-    } catch (IOException e) {
-      throw new StoreUnfitException(
-          "Cannot read certificates from '" + target.ca() + "': " + e.getMessage() + ".", e);
-    }
+    this.members =
+        new HttpServers(
+            new HttpTarget(
+                "etcd", target.members(), target.timeout(), target.ca(), target.display()),
+            MOST_IN_FLIGHT,
+            purpose);
   }
 
   /** What to call the store in messages. */
@@ -116,52 +59,7 @@ final class EtcdGateway implements AutoCloseable {
    * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
    */
   CompletionStage<JsonObject> call(String path, String body) {
-    if (closed) {
-      return CompletableFuture.failedFuture(
-          new StoreUnavailableException("The store is closed (store=" + display() + ")."));
-    }
-    CompletableFuture<JsonObject> answer = new CompletableFuture<>();
-    whenItsTurn(
-        () ->
-            withToken(path, body, null)
-                .whenComplete(
-                    (found, failure) -> {
-                      next();
-                      if (failure == null) {
-                        answer.complete(found);
-                      } else {
-                        answer.completeExceptionally(translated(cause(failure)));
-                      }
-                    }));
-    return answer;
-  }
-
-  private void whenItsTurn(Runnable send) {
-    guard.lock();
-    try {
-      if (inFlight == MOST_IN_FLIGHT) {
-        waiting.add(send);
-        return;
-      }
-      inFlight++;
-    } finally {
-      guard.unlock();
-    }
-    send.run();
-  }
-
-  private void next() {
-    Runnable send;
-    guard.lock();
-    try {
-      send = waiting.poll();
-      inFlight -= send == null ? 1 : 0;
-    } finally {
-      guard.unlock();
-    }
-    if (send != null) {
-      send.run();
-    }
+    return members.inTurn(() -> withToken(path, body, null), this::translated);
   }
 
   /**
@@ -174,7 +72,7 @@ final class EtcdGateway implements AutoCloseable {
     return token(refused)
         .thenCompose(
             with ->
-                send(path, body, with, 0)
+                send(path, body, with)
                     .handle((found, failure) -> retried(path, body, with, refused, found, failure))
                     .thenCompose(stage -> stage));
   }
@@ -189,7 +87,7 @@ final class EtcdGateway implements AutoCloseable {
     if (found != null) {
       return CompletableFuture.completedFuture(found);
     }
-    Throwable cause = cause(failure);
+    Throwable cause = HttpServers.cause(failure);
     boolean again =
         refused == null
             && !with.isEmpty()
@@ -223,69 +121,38 @@ final class EtcdGateway implements AutoCloseable {
     }
     String body =
         "{\"name\":" + JsonText.quoted(user) + ",\"password\":" + JsonText.quoted(password) + "}";
-    send("/v3/auth/authenticate", body, "", 0)
+    send("/v3/auth/authenticate", body, "")
         .whenComplete(
             (found, failure) -> {
               if (failure == null) {
                 fetched.complete(found.text("token"));
               } else {
-                fetched.completeExceptionally(cause(failure));
+                fetched.completeExceptionally(HttpServers.cause(failure));
               }
             });
     return fetched;
   }
 
-  /**
-   * Sends to the present member, or the next one that can be connected to.
-   *
-   * @param tried how many could not
-   */
-  private CompletionStage<JsonObject> send(String path, String body, String token, int tried) {
-    int to = member.get();
-    HttpRequest request = request(to, path, body, token).timeout(target.timeout()).build();
-    CompletableFuture<HttpResponse<String>> exchange =
-        client.sendAsync(request, BodyHandlers.ofString());
-    return exchange
-        .copy()
-        // The request's limit ends with the headers of the answer. The rest has as long again.
-        .orTimeout(2 * target.timeout().toMillis(), TimeUnit.MILLISECONDS)
-        .handle(
-            (response, failure) -> {
-              if (failure == null) {
-                return result(to, response);
-              }
-              exchange.cancel(true);
-              moveOn(to);
-              Throwable cause = cause(failure);
-              boolean unsent =
-                  cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException;
-              return unsent && tried + 1 < target.members().size()
-                  ? send(path, body, token, tried + 1)
-                  : CompletableFuture.<JsonObject>failedFuture(cause);
-            })
-        .thenCompose(stage -> stage);
+  private CompletionStage<JsonObject> send(String path, String body, String token) {
+    return members.send(path, form(body, token)).thenCompose(this::result);
   }
 
-  private HttpRequest.Builder request(int to, String path, String body, String token) {
-    URI base = target.members().get(to);
-    HttpRequest.Builder request =
-        HttpRequest.newBuilder(base.resolve(path)).POST(BodyPublishers.ofString(body));
-    return token.isEmpty() ? request : request.header("Authorization", token);
+  private static RequestForm form(String body, String token) {
+    return request -> {
+      request.POST(BodyPublishers.ofString(body));
+      return token.isEmpty() ? request : request.header("Authorization", token);
+    };
   }
 
-  private CompletionStage<JsonObject> result(int from, HttpResponse<String> response) {
+  private CompletionStage<JsonObject> result(HttpResponse<String> response) {
     if (response.statusCode() == OK) {
       return CompletableFuture.completedFuture(JsonReader.read(response.body()));
     }
     GatewayException refusal = new GatewayException(response.statusCode(), response.body());
     if (refusal.isOfMember()) {
-      moveOn(from);
+      members.moveOn(response);
     }
     return CompletableFuture.failedFuture(refusal);
-  }
-
-  private void moveOn(int from) {
-    member.compareAndSet(from, (from + 1) % target.members().size());
   }
 
   /**
@@ -295,75 +162,27 @@ final class EtcdGateway implements AutoCloseable {
    * @return completes when the answer begins, with the status; or exceptionally
    */
   CompletionStage<Integer> stream(String path, String body, Flow.Subscriber<String> lines) {
-    int to = member.get();
     return token(null)
         .thenCompose(
-            with ->
-                client.sendAsync(
-                    request(to, path, body, with).build(), BodyHandlers.fromLineSubscriber(lines)))
+            with -> members.stream(path, form(body, with), BodyHandlers.fromLineSubscriber(lines)))
         .handle(
             (response, failure) -> {
               if (failure != null) {
-                moveOn(to);
-                throw new CompletionException(cause(failure));
+                throw new CompletionException(HttpServers.cause(failure));
               }
               return response.statusCode();
             });
   }
 
   private RuntimeException translated(Throwable failure) {
-    if (failure instanceof GatewayException refusal) {
-      return refusal.translated(display());
-    } else if (failure instanceof HttpTimeoutException || failure instanceof TimeoutException) {
-      return new StoreUnavailableException(
-          "Etcd did not answer within %s (store=%s)."
-              .formatted(DurationText.formatExact(target.timeout()), display()),
-          failure);
-    } else if (isTlsMismatch(failure)) {
-      return new StoreUnfitException(
-          "TLS to etcd fails (store=%s): %s. Check tls, ca, and the host name in the server's certificate."
-              .formatted(display(), failure.getMessage()),
-          failure);
-    } else if (failure instanceof ConnectException) {
-      return new StoreUnavailableException(
-          "No member of etcd can be connected to (store=%s).".formatted(display()), failure);
-    } else if (failure instanceof IOException) {
-      return new StoreUnavailableException(
-          "The connection to etcd failed (store=%s): %s."
-              .formatted(display(), failure.getMessage()),
-          failure);
-    }
-    return failure instanceof RuntimeException known
-        ? known
-        : new StoreUnavailableException(
-            "A request to etcd failed (store=%s): %s.".formatted(display(), failure), failure);
+    return failure instanceof GatewayException refusal
+        ? refusal.translated(display())
+        : members.translated(failure);
   }
 
-  /** Whether the two sides do not agree, and not only the connection broke. */
-  private static boolean isTlsMismatch(Throwable failure) {
-    boolean inTls = false;
-    Throwable deepest = failure;
-    for (Throwable at = failure; at != null; at = at.getCause()) {
-      inTls |= at instanceof SSLException;
-      deepest = at;
-    }
-    return inTls && !(deepest instanceof EOFException || deepest instanceof SocketException);
-  }
-
-  private static Throwable cause(@Nullable Throwable failure) {
-    Throwable cause = failure;
-    while (cause instanceof CompletionException && cause.getCause() != null) {
-      cause = cause.getCause();
-    }
-    return cause == null ? new IllegalStateException("no answer and no failure") : cause;
-  }
-
-  /**
-   * Refuses further requests. Connections are closed when the client is collected: in Java 17 it
-   * cannot be told.
-   */
+  /** Refuses further requests, as {@link HttpServers#close} says. */
   @Override
   public void close() {
-    closed = true;
+    members.close();
   }
 }

@@ -3,6 +3,7 @@ package io.mortise.torture.hazards;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockClient;
+import io.mortise.consul.ConsulStore;
 import io.mortise.curator.CuratorStore;
 import io.mortise.etcd.EtcdStore;
 import io.mortise.jdbc.JdbcStore;
@@ -61,6 +62,7 @@ class WallClockUsageTest {
           JdbcStore.class,
           SqlHelpers.class,
           RedisStore.class,
+          ConsulStore.class,
           EtcdStore.class,
           NatsStore.class,
           QuorumStore.class,

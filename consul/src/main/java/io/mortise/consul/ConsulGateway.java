@@ -1,0 +1,182 @@
+package io.mortise.consul;
+
+import io.mortise.internal.storekit.HttpServers;
+import io.mortise.internal.storekit.HttpServers.HttpTarget;
+import io.mortise.internal.storekit.HttpServers.RequestForm;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests to the HTTP API of agents, as {@link HttpServers} sends them. At most 32 are sent at a
+ * time: an agent takes 200 connections from one address, unless it is set otherwise. Thread-safe.
+ */
+final class ConsulGateway implements AutoCloseable {
+  private static final int MOST_IN_FLIGHT = 32;
+
+  private static final int OK = 200;
+  private static final int NOT_FOUND = 404;
+  private static final int CONFLICT = 409;
+  private static final String INDEX = "X-Consul-Index";
+
+  private final ConsulTarget target;
+  private final HttpServers agents;
+
+  /**
+   * Sends nothing yet.
+   *
+   * @param purpose what its threads are called by
+   */
+  ConsulGateway(ConsulTarget target, String purpose) {
+    this.target = target;
+    this.agents =
+        new HttpServers(
+            new HttpTarget(
+                "Consul", target.agents(), target.timeout(), target.ca(), target.display()),
+            MOST_IN_FLIGHT,
+            purpose);
+  }
+
+  /** What a request is for, and which answers are its result. */
+  private enum RequestPurpose {
+    /**
+     * Without its index, the answer to a read is not Consul's: a proxy's "not found" would make a
+     * lock look free.
+     */
+    READ {
+      @Override
+      boolean isResult(Answer answer) {
+        return (answer.status() == OK || answer.status() == NOT_FOUND) && answer.index() > 0;
+      }
+    },
+
+    TRANSACTION {
+      @Override
+      boolean isResult(Answer answer) {
+        return answer.status() == OK
+            || (answer.status() == CONFLICT && !ConsulRefusal.isDenied(answer.body()));
+      }
+    },
+
+    REPORT {
+      @Override
+      boolean isResult(Answer answer) {
+        return answer.status() == OK;
+      }
+    };
+
+    abstract boolean isResult(Answer answer);
+  }
+
+  /**
+   * What Consul has answered.
+   *
+   * @param index of the entry that was read, or where there is none, of the key-value store
+   */
+  record Answer(int status, long index, String body) {
+    /** Whether a read has found something, or a transaction was made. */
+    boolean isPositive() {
+      return status == OK;
+    }
+  }
+
+  /**
+   * Reads.
+   *
+   * @param path with its query
+   * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
+   */
+  CompletionStage<Answer> read(String path) {
+    return call(RequestPurpose.READ, path, null);
+  }
+
+  /** The same of what Consul tells of itself. */
+  CompletionStage<Answer> report(String path) {
+    return call(RequestPurpose.REPORT, path, null);
+  }
+
+  /**
+   * Sends a transaction.
+   *
+   * @param operations JSON
+   * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
+   */
+  CompletionStage<Answer> transact(String operations) {
+    return call(RequestPurpose.TRANSACTION, "/v1/txn", operations);
+  }
+
+  private CompletionStage<Answer> call(RequestPurpose purpose, String path, @Nullable String body) {
+    return agents.inTurn(
+        () ->
+            agents
+                .send(path, form(body, target.timeout()))
+                .thenCompose(response -> result(purpose, response)),
+        this::translated);
+  }
+
+  /**
+   * Reads as soon as something changes; besides those that wait for their turn.
+   *
+   * @param path with its query
+   * @param limit for how long its answer may be waited for
+   * @return ends the request if it is cancelled
+   */
+  CompletableFuture<Answer> awaitChange(String path, Duration limit) {
+    CompletableFuture<HttpResponse<String>> exchange =
+        agents.stream(path, form(null, limit), BodyHandlers.ofString(StandardCharsets.UTF_8));
+    CompletableFuture<Answer> answer =
+        exchange.thenCompose(response -> result(RequestPurpose.READ, response));
+    var unused =
+        answer.whenComplete(
+            (found, failure) -> {
+              if (answer.isCancelled()) {
+                exchange.cancel(true);
+              }
+            });
+    return answer;
+  }
+
+  private RequestForm form(@Nullable String body, Duration limit) {
+    String token = target.token();
+    return request -> {
+      request.timeout(limit);
+      if (token != null) {
+        request.header("X-Consul-Token", token);
+      }
+      return body == null ? request : request.PUT(BodyPublishers.ofString(body));
+    };
+  }
+
+  private CompletionStage<Answer> result(RequestPurpose purpose, HttpResponse<String> response) {
+    Answer answer =
+        new Answer(
+            response.statusCode(),
+            response.headers().firstValueAsLong(INDEX).orElse(0),
+            response.body());
+    if (purpose.isResult(answer)) {
+      return CompletableFuture.completedFuture(answer);
+    }
+    ConsulRefusal refusal = new ConsulRefusal(answer.status(), answer.body());
+    if (refusal.isOfAgent()) {
+      agents.moveOn(response);
+    }
+    return CompletableFuture.failedFuture(refusal);
+  }
+
+  private RuntimeException translated(Throwable failure) {
+    return failure instanceof ConsulRefusal refusal
+        ? refusal.translated(target)
+        : agents.translated(failure);
+  }
+
+  /** Refuses further requests, as {@link HttpServers#close} says. */
+  @Override
+  public void close() {
+    agents.close();
+  }
+}

@@ -1,0 +1,69 @@
+package io.mortise.consul;
+
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+
+/** An answer that is no result. What it means for a lock is told by {@link #translated}. */
+final class ConsulRefusal extends Exception {
+  private static final long serialVersionUID = 1L;
+
+  private static final int FORBIDDEN = 403;
+  private static final int TOO_LARGE = 413;
+  private static final int TOO_MANY_REQUESTS = 429;
+  private static final int SERVER_ERROR = 500;
+
+  private final int status;
+  private final String said;
+
+  /**
+   * Takes it apart.
+   *
+   * @param status of HTTP
+   */
+  ConsulRefusal(int status, String body) {
+    super(body.strip());
+    this.status = status;
+    this.said = body.strip();
+  }
+
+  /** Whether another agent may do what this one cannot, now. */
+  boolean isOfAgent() {
+    return status >= SERVER_ERROR || status == TOO_MANY_REQUESTS;
+  }
+
+  /** Whether Consul's ACL system does not let the token do it. */
+  static boolean isDenied(String body) {
+    return body.contains("Permission denied") || body.contains("ACL not found");
+  }
+
+  /** As the store tells it, with what to do. */
+  LockException translated(ConsulTarget target) {
+    if (said.contains("ACL not found")) {
+      return unfit("Consul does not know the token (store=%s).".formatted(target));
+    } else if (status == FORBIDDEN || isDenied(said)) {
+      return unfit(
+          "The token may not read and write the keys of this namespace (store=%s). Its policy needs: key_prefix \"%s\" { policy = \"write\" }."
+              .formatted(target, target.prefix()));
+    } else if (said.contains("HTTP request to an HTTPS server")) {
+      return unfit(
+          "Consul speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target));
+    } else if (status < SERVER_ERROR && status != TOO_MANY_REQUESTS && status != TOO_LARGE) {
+      return unfit(
+          "What answers is not Consul, or a proxy before it leaves out its headers (store=%s, status=%d). Name an agent of Consul."
+              .formatted(target, status));
+    } else if (status == TOO_LARGE) {
+      return new StoreUnavailableException(
+          "Consul refuses a lock with so many holders and waiters (store=%s). Set kv_max_value_size and txn_max_req_len of its servers higher."
+              .formatted(target),
+          this);
+    }
+    return new StoreUnavailableException(
+        "Consul refuses a request (store=%s, status=%d): %s.".formatted(target, status, said),
+        this);
+  }
+
+  private StoreUnfitException unfit(String message) {
+    return new StoreUnfitException(message, this);
+  }
+}

@@ -1,0 +1,142 @@
+package io.mortise.consul;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.consul.ConsulGateway.Answer;
+import io.mortise.spi.StoreReport;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Reads what Consul tells of itself, as far as it matters for locks. */
+final class ConsulSettingsReport {
+  private static final Pattern SERVER = Pattern.compile("\"([^\"]+:\\d+)\"");
+  private static final int MAJORITY = 3;
+
+  private final ConsulGateway gateway;
+  private final StoreReport.Builder report = StoreReport.about("consul");
+
+  ConsulSettingsReport(ConsulGateway gateway) {
+    this.gateway = gateway;
+  }
+
+  CompletionStage<StoreReport> make() {
+    CompletionStage<String> agent = ask("/v1/agent/self");
+    CompletionStage<String> leader = ask("/v1/status/leader");
+    CompletionStage<String> servers = ask("/v1/status/peers");
+    return agent.thenCombine(
+        leader.thenCombine(servers, StatusAnswers::new),
+        (settings, status) -> {
+          version(settings);
+          storage(settings);
+          leader(status.leader());
+          servers(status.servers());
+          acl(settings);
+          return report.build();
+        });
+  }
+
+  private record StatusAnswers(String leader, String servers) {}
+
+  /** Empty if this token may not ask. */
+  private CompletionStage<String> ask(String path) {
+    return gateway.report(path).handle(ConsulSettingsReport::answer);
+  }
+
+  private static String answer(@Nullable Answer found, @Nullable Throwable failure) {
+    if (found != null) {
+      return found.body();
+    }
+    Throwable cause =
+        failure instanceof CompletionException && failure.getCause() != null
+            ? failure.getCause()
+            : failure;
+    if (cause instanceof StoreUnfitException) {
+      return "";
+    }
+    throw new CompletionException(
+        cause == null ? new StoreUnavailableException("Consul has told nothing.") : cause);
+  }
+
+  private static String setting(String settings, String name) {
+    Matcher value = Pattern.compile('"' + name + "\":\\s*\"?([^\",}]*)").matcher(settings);
+    return value.find() ? value.group(1) : "";
+  }
+
+  private void version(String settings) {
+    String version = setting(settings, "Version");
+    if (version.isEmpty()) {
+      report.unknown(
+          "version",
+          "The version is not told to this token.",
+          "Allow agent:read, or use Consul 1.8 or later.");
+    } else {
+      report.fine("version", version, "Tested with 1.8.");
+    }
+  }
+
+  private void storage(String settings) {
+    switch (setting(settings, "DevMode")) {
+      case "true" ->
+          report.weak(
+              "storage",
+              "memory",
+              "An agent in development mode forgets all locks and tokens when it ends.",
+              "Start the servers without -dev, and with -data-dir.",
+              "server-crash",
+              "power-loss");
+      case "false" ->
+          report.fine("storage", "disk", "Servers force their log to the disk before they answer.");
+      default ->
+          report.unknown(
+              "storage",
+              "Whether the agent runs in development mode is not told to this token.",
+              "Allow agent:read. Start servers without -dev.",
+              "server-crash",
+              "power-loss");
+    }
+  }
+
+  private void leader(String leader) {
+    Matcher address = SERVER.matcher(leader);
+    if (address.find()) {
+      report.fine("leader", address.group(1), "Every read and write goes through it.");
+    } else {
+      report.weak(
+          "leader",
+          "none",
+          "Consul grants and renews nothing: leases end.",
+          "Bring a majority of its servers back.");
+    }
+  }
+
+  private void servers(String servers) {
+    long count = SERVER.matcher(servers).results().count();
+    if (count == 0) {
+      report.unknown("servers", "The servers are not told.", "");
+    } else if (count < MAJORITY) {
+      report.note(
+          "servers",
+          Long.toString(count),
+          "Locks rest while one of them is down.",
+          "Run three or five servers.");
+    } else {
+      report.fine("servers", Long.toString(count), "Locks go on while a minority of them is down.");
+    }
+  }
+
+  private void acl(String settings) {
+    switch (setting(settings, "ACLsEnabled")) {
+      case "true" -> report.fine("acl", "enabled", "The token decides who may change locks.");
+      case "false" ->
+          report.note(
+              "acl",
+              "disabled",
+              "Every program that reaches an agent may change locks.",
+              "Enable the ACL system, and give each application a token.");
+      default -> report.fine("acl", "enabled", "This token may not read the agent's settings.");
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package io.mortise.consul;
+
+import io.mortise.annotation.Beta;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
+
+/**
+ * Opens stores in Consul: each lock is an entry of the key-value store that is replaced by
+ * comparing its index. No session of Consul takes part: those live for ten seconds at least, and
+ * for up to twice their TTL.
+ *
+ * <p>What a Consul lock cannot promise: a holder that is stopped for longer than its TTL has lost
+ * the lock before it wakes up. Its fencing token, from the index of its grant, is then smaller than
+ * that of the next holder.
+ *
+ * <p>What this store cannot do: at-most and at-least times, sticky locks. Such requests are refused
+ * with {@link io.mortise.UnsupportedByStoreException}.
+ */
+@Beta
+public final class ConsulStore {
+  private ConsulStore() {}
+
+  /**
+   * Connects to {@code consul://[token@]host[:port][,host[:port]…]}, agents of one datacenter.
+   * Parameters: {@code namespace}, {@code timeout}, {@code tls}, and with it {@code ca}, a file of
+   * trusted certificates in PEM form. Blocks, for the timeout of each agent where nobody answers.
+   *
+   * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
+   * @throws io.mortise.StoreUnavailableException if no agent can be reached, or there is no leader
+   * @throws io.mortise.StoreUnfitException if one can, but must not be used as it is
+   */
+  public static LockStore open(String url) {
+    return ConsulLockStore.connect(StoreUrl.parse(url), Ticker.SYSTEM, WallClock.SYSTEM);
+  }
+}

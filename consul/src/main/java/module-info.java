@@ -1,0 +1,11 @@
+/** Locks kept in Consul. Start reading at {@code io.mortise.consul}. */
+module io.mortise.consul {
+  requires transitive io.mortise.core;
+  requires java.net.http;
+  requires static transitive org.jspecify;
+
+  exports io.mortise.consul;
+
+  provides io.mortise.spi.LockStoreProvider with
+      io.mortise.consul.ConsulStoreProvider;
+}

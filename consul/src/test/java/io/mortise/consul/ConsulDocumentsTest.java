@@ -1,0 +1,135 @@
+package io.mortise.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.spi.document.VersionedDocuments.Written;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.contract.document.DocumentsContract;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Documents in a real Consul, and what of them is written late. */
+class ConsulDocumentsTest extends DocumentsContract {
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  private final String url =
+      ConsulServers.shared().url() + "?namespace=" + ConsulServers.namespace() + "&timeout=10s";
+
+  private static ConsulDocuments open(String where) {
+    ConsulTarget target = ConsulTarget.parse(StoreUrl.parse(where));
+    return new ConsulDocuments(new ConsulGateway(target, "test"), target.prefix(), () -> 0);
+  }
+
+  @Override
+  protected VersionedDocuments open() {
+    return open(url);
+  }
+
+  @Override
+  protected VersionedDocuments openBehind(int port) {
+    return open(url.replace(":" + port(), ":" + port).replace("timeout=10s", "timeout=1m"));
+  }
+
+  @Override
+  protected int port() {
+    return ConsulServers.shared().port();
+  }
+
+  /** Consul's server of HTTP would take them for parts of a path, a query or a folder. */
+  @Test
+  void givenNamesThatLookLikePaths_thenEachIsADocumentOfItsOwn() {
+    List<String> keys =
+        List.of(
+            "lock/.",
+            "lock/..",
+            "lock//",
+            "lock/a//b",
+            "lock/a/./b",
+            "lock/%41",
+            "lock/=41",
+            "lock/A",
+            "lock/a?raw&keys",
+            "lock/a#b",
+            "lock/a b",
+            "lock/a+b",
+            "lock/\"\\<>");
+    for (String key : keys) {
+      assertThat(write(key, read(key), key)).isTrue();
+    }
+    assertThat(keys).allSatisfy(key -> assertThat(read(key).text()).isEqualTo(key));
+    assertThat(BoundedWait.join(documents().scan("lock/", "", 100)))
+        .containsExactlyInAnyOrderElementsOf(keys);
+  }
+
+  @Test
+  void givenRemovalByAnotherProcess_thenACreationIsRefusedOnlyIfTheyShareAnEntry() {
+    VersionedDocuments other = closedAtTheEnd(open());
+    String shared = "";
+    for (int i = 0; shared.isEmpty(); i++) {
+      String key = "lock/" + i;
+      shared = ConsulDocuments.removalOf(key) == ConsulDocuments.removalOf("lock/b") ? key : "";
+    }
+    VersionedText before = read("lock/b");
+    makeAndRemove(other, "lock/a");
+    assertThat(write("lock/b", before, "an entry of its own")).isTrue();
+    assertThat(remove("lock/b", read("lock/b"))).isTrue();
+
+    before = read("lock/b");
+    makeAndRemove(other, shared);
+    assertThat(write("lock/b", before, "by a look before the removal")).isFalse();
+    assertThat(write("lock/b", before, "the same, with what is known now")).isFalse();
+    assertThat(write("lock/b", read("lock/b"), "by a look after it")).isTrue();
+  }
+
+  private static void makeAndRemove(VersionedDocuments other, String key) {
+    VersionedText absent = BoundedWait.join(other.read(key));
+    Written made = BoundedWait.join(other.compareAndSet(key, absent, "x"));
+    assertThat(BoundedWait.join(other.compareAndSet(key, made.stands(), null)).made()).isTrue();
+  }
+
+  @Test
+  void givenDocumentThatIsTooLong_thenItIsSaidWhatToChange() {
+    VersionedText absent = read("lock/a");
+    assertThatThrownBy(() -> write("lock/a", absent, "x".repeat(500_000)))
+        .hasMessageContaining("txn_max_req_len");
+    assertThat(write("lock/a", absent, "x".repeat(390_000))).as("the control").isTrue();
+  }
+
+  @Test
+  void givenDocumentThatIsGone_whenItIsRemovedAgain_thenItWasNotRemoved() {
+    assertThat(write("lock/a", read("lock/a"), "one")).isTrue();
+    VersionedText found = read("lock/a");
+    assertThat(remove("lock/a", found)).isTrue();
+    assertThat(remove("lock/a", found)).isFalse();
+  }
+
+  @Test
+  void givenWatchedDocuments_whenAnotherProcessWrites_thenEachIsTold_andOwnWritesAreNot() {
+    AtomicInteger a = new AtomicInteger();
+    AtomicInteger b = new AtomicInteger();
+    VersionedDocuments other = closedAtTheEnd(open());
+    documents().watch("session/a", a::incrementAndGet);
+    Runnable end = documents().watch("session/b", b::incrementAndGet);
+    assertThat(write("session/a", read("session/a"), "own")).isTrue();
+    assertThat(write("session/b", read("session/b"), "own")).isTrue();
+    assertThat(write("session/b", read("session/b"), "own again")).isTrue();
+    assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "x")).made())
+        .isTrue();
+    await().atMost(LONG).until(() -> b.get() == 1);
+    end.run();
+    assertThat(a).as("own").hasValue(0);
+    assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "y")).made())
+        .isTrue();
+    assertThat(BoundedWait.join(other.compareAndSet("session/a", read("session/a"), "x")).made())
+        .isTrue();
+    await().atMost(LONG).until(() -> a.get() == 1);
+    assertThat(b).as("ended").hasValue(1);
+  }
+}

@@ -1,0 +1,51 @@
+package io.mortise.consul;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.testkit.contract.document.ClocklessFaultContract;
+import io.mortise.testkit.server.ConsulServer;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+
+/** Locks on a server that dies, stands still, or loses its data. */
+class ConsulFaultTest extends ClocklessFaultContract {
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  private static @Nullable ConsulServer server;
+
+  ConsulFaultTest() {
+    super(server(), ConsulServers.namespace());
+  }
+
+  private static ConsulServer server() {
+    ConsulServer started = server;
+    if (started == null) {
+      started = ConsulServers.start();
+      server = started;
+    }
+    return started;
+  }
+
+  @AfterAll
+  static void stop() {
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  @Test
+  void givenHolder_whenItsEntryIsDeleted_thenTheNextTokenIsGreater() throws Exception {
+    try (LockClient holder = client(LONG);
+        LockClient other = client(LONG)) {
+      Lease lease = holder.lock("x").acquireWithin(LONG);
+      server().send("DELETE", "/v1/kv/mortise-" + namespace() + "/?recurse", "");
+      try (Lease next = other.lock("x").acquireWithin(LONG)) {
+        assertThat(next.token()).isGreaterThan(lease.token());
+      }
+    }
+  }
+}

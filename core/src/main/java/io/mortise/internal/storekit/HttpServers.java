@@ -1,0 +1,333 @@
+package io.mortise.internal.storekit;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.spi.time.DurationText;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpClient.Version;
+import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandler;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Locale;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requests to the servers of one system, over the JDK's HTTP client. Each has a connection of its
+ * own while it lasts, so there is a bound on those that are sent at a time; further ones wait for
+ * their turn. A request whose server cannot be connected to goes to the next one. A request that
+ * may have been executed is not sent again: that is its caller's affair.
+ *
+ * <p>Thread-safe. Nothing is called under the lock. Users require {@code java.net.http}; core alone
+ * does not.
+ */
+@SuppressWarnings("exports") // of types of java.net.http, which users require themselves
+public final class HttpServers implements AutoCloseable {
+  private final HttpTarget target;
+  private final int mostInFlight;
+  private final HttpClient client;
+  private final ReentrantLock guard = new ReentrantLock();
+
+  /** Those that wait for their turn. Guarded by the lock, as the next. */
+  private final Queue<Runnable> waiting = new ArrayDeque<>();
+
+  private int inFlight;
+
+  /** The server that answered last. */
+  private final AtomicInteger present = new AtomicInteger();
+
+  private volatile boolean closed;
+
+  /**
+   * Which servers they are. Holds no secret.
+   *
+   * @param product what messages call them
+   * @param servers with their schemes, {@code http} or {@code https} for all
+   * @param timeout for how long an answer is waited for
+   * @param ca a file of trusted certificates; null for those of the JVM
+   * @param display what to call the store in messages
+   */
+  public record HttpTarget(
+      String product, List<URI> servers, Duration timeout, @Nullable Path ca, String display) {
+    /** Copies the list. */
+    public HttpTarget {
+      servers = List.copyOf(servers);
+    }
+
+    /** Whether they speak TLS. */
+    public boolean isTls() {
+      return servers.get(0).getScheme().equals("https");
+    }
+
+    private String startOfSentence() {
+      return product.substring(0, 1).toUpperCase(Locale.ROOT) + product.substring(1);
+    }
+  }
+
+  /** Makes a request, before it is sent; perhaps once for each server. */
+  public interface RequestForm {
+    /** Adds what is besides the address. */
+    HttpRequest.Builder complete(HttpRequest.Builder request);
+  }
+
+  /**
+   * Sends nothing yet.
+   *
+   * @param mostInFlight how many are sent at a time
+   * @param purpose what its threads are called by
+   * @throws StoreUnfitException if the trusted certificates cannot be read
+   */
+  public HttpServers(HttpTarget target, int mostInFlight, String purpose) {
+    this.target = target;
+    this.mostInFlight = mostInFlight;
+    String name = "mortise-" + target.product().toLowerCase(Locale.ROOT) + "-" + purpose;
+    ThreadPoolExecutor threads =
+        new ThreadPoolExecutor(
+            2,
+            2,
+            1,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            task -> {
+              Thread thread = new Thread(task, name);
+              thread.setDaemon(true);
+              return thread;
+            });
+    // They end by themselves: the client has no end that could be told to them.
+    threads.allowCoreThreadTimeOut(true);
+    HttpClient.Builder builder =
+        HttpClient.newBuilder()
+            .version(Version.HTTP_1_1)
+            .connectTimeout(target.timeout())
+            .executor(threads);
+    if (target.isTls()) {
+      builder.sslContext(trusted(target.ca()));
+    }
+    this.client = builder.build();
+  }
+
+  private static SSLContext trusted(@Nullable Path ca) {
+    try {
+      return TrustedCertificates.context(ca);
+    } catch (IOException e) {
+      throw new StoreUnfitException(
+          "Cannot read certificates from '" + ca + "': " + e.getMessage() + ".", e);
+    }
+  }
+
+  /**
+   * Begins a request when it has its turn, which ends with its stage.
+   *
+   * @param request several exchanges perhaps, one after the other
+   * @param translated makes the failure that callers see of that of the request
+   */
+  public <T> CompletionStage<T> inTurn(
+      Supplier<CompletionStage<T>> request, Function<Throwable, RuntimeException> translated) {
+    if (closed) {
+      return CompletableFuture.failedFuture(
+          new StoreUnavailableException("The store is closed (store=" + target.display() + ")."));
+    }
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    whenItsTurn(
+        () ->
+            request
+                .get()
+                .whenComplete(
+                    (found, failure) -> {
+                      next();
+                      if (failure == null) {
+                        answer.complete(found);
+                      } else {
+                        answer.completeExceptionally(translated.apply(cause(failure)));
+                      }
+                    }));
+    return answer;
+  }
+
+  private void whenItsTurn(Runnable send) {
+    guard.lock();
+    try {
+      if (inFlight == mostInFlight) {
+        waiting.add(send);
+        return;
+      }
+      inFlight++;
+    } finally {
+      guard.unlock();
+    }
+    send.run();
+  }
+
+  private void next() {
+    Runnable send;
+    guard.lock();
+    try {
+      send = waiting.poll();
+      inFlight -= send == null ? 1 : 0;
+    } finally {
+      guard.unlock();
+    }
+    if (send != null) {
+      send.run();
+    }
+  }
+
+  /** Sends to the present server, or the next one that can be connected to. */
+  public CompletionStage<HttpResponse<String>> send(String path, RequestForm form) {
+    return send(path, form, 0);
+  }
+
+  private CompletionStage<HttpResponse<String>> send(String path, RequestForm form, int tried) {
+    int to = present.get();
+    HttpRequest request = request(to, path, form).timeout(target.timeout()).build();
+    CompletableFuture<HttpResponse<String>> exchange =
+        client.sendAsync(request, BodyHandlers.ofString(StandardCharsets.UTF_8));
+    return exchange
+        .copy()
+        // The request's limit ends with the headers of the answer. The rest has as long again.
+        .orTimeout(2 * target.timeout().toMillis(), TimeUnit.MILLISECONDS)
+        .handle(
+            (response, failure) -> {
+              if (failure == null) {
+                return CompletableFuture.<HttpResponse<String>>completedFuture(response);
+              }
+              exchange.cancel(true);
+              moveOn(to);
+              Throwable cause = cause(failure);
+              boolean unsent =
+                  cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException;
+              return unsent && tried + 1 < target.servers().size()
+                  ? send(path, form, tried + 1)
+                  : CompletableFuture.<HttpResponse<String>>failedFuture(cause);
+            })
+        .thenCompose(stage -> stage);
+  }
+
+  private HttpRequest.Builder request(int to, String path, RequestForm form) {
+    return form.complete(HttpRequest.newBuilder(target.servers().get(to).resolve(path)));
+  }
+
+  /**
+   * Sends a request that takes as long as it takes, to the present server alone and besides those
+   * that have their turn. The request's form may set a limit.
+   *
+   * @return cancelling it ends the request
+   */
+  public <T> CompletableFuture<HttpResponse<T>> stream(
+      String path, RequestForm form, BodyHandler<T> body) {
+    int to = present.get();
+    CompletableFuture<HttpResponse<T>> exchange =
+        client.sendAsync(request(to, path, form).build(), body);
+    var unused =
+        exchange.whenComplete(
+            (response, failure) -> {
+              if (failure != null && !exchange.isCancelled()) {
+                moveOn(to);
+              }
+            });
+    return exchange;
+  }
+
+  /** Leaves the server that has answered so: another may do what it cannot, now. */
+  public void moveOn(HttpResponse<?> answer) {
+    for (int i = 0; i < target.servers().size(); i++) {
+      if (target.servers().get(i).getAuthority().equals(answer.uri().getAuthority())) {
+        moveOn(i);
+        return;
+      }
+    }
+  }
+
+  private void moveOn(int from) {
+    present.compareAndSet(from, (from + 1) % target.servers().size());
+  }
+
+  /** What a failure of an exchange means for a lock. */
+  public RuntimeException translated(Throwable failure) {
+    if (failure instanceof HttpTimeoutException || failure instanceof TimeoutException) {
+      return new StoreUnavailableException(
+          "%s did not answer within %s (store=%s)."
+              .formatted(
+                  target.startOfSentence(),
+                  DurationText.formatExact(target.timeout()),
+                  target.display()),
+          failure);
+    } else if (isTlsMismatch(failure)) {
+      return new StoreUnfitException(
+          "TLS to %s fails (store=%s): %s. Check tls, ca, and the host name in the server's certificate."
+              .formatted(target.product(), target.display(), failure.getMessage()),
+          failure);
+    } else if (failure instanceof ConnectException) {
+      return new StoreUnavailableException(
+          "No server of %s can be connected to (store=%s)."
+              .formatted(target.product(), target.display()),
+          failure);
+    } else if (failure instanceof IOException) {
+      return new StoreUnavailableException(
+          "The connection to %s failed (store=%s): %s."
+              .formatted(target.product(), target.display(), failure.getMessage()),
+          failure);
+    }
+    return failure instanceof RuntimeException known
+        ? known
+        : new StoreUnavailableException(
+            "A request to %s failed (store=%s): %s."
+                .formatted(target.product(), target.display(), failure),
+            failure);
+  }
+
+  /** Whether the two sides do not agree, and not only the connection broke. */
+  private static boolean isTlsMismatch(Throwable failure) {
+    boolean inTls = false;
+    Throwable deepest = failure;
+    for (Throwable at = failure; at != null; at = at.getCause()) {
+      inTls |= at instanceof SSLException;
+      deepest = at;
+    }
+    return inTls && !(deepest instanceof EOFException || deepest instanceof SocketException);
+  }
+
+  /** The failure that a stage has, without what stages wrap it in. */
+  public static Throwable cause(@Nullable Throwable failure) {
+    Throwable cause = failure;
+    while (cause instanceof CompletionException && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause == null ? new IllegalStateException("no answer and no failure") : cause;
+  }
+
+  /**
+   * Refuses further requests. Connections are closed when the client is collected: in Java 17 it
+   * cannot be told.
+   */
+  @Override
+  public void close() {
+    closed = true;
+  }
+}
