@@ -116,8 +116,7 @@ public record LockView(
         Duration sessionLeft,
         @Nullable Duration atMostLeft,
         Duration sessionTtl) {
-      this(
-          attempt, client, label, weight, token, since, sessionLeft, atMostLeft, sessionTtl, null);
+      this(attempt, client, label, weight, token, since, sessionLeft, atMostLeft, sessionTtl, null);
     }
 
     /** Of a session whose TTL the store does not know. */

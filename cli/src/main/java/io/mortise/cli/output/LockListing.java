@@ -116,10 +116,10 @@ public final class LockListing {
         LockFormatter.isSilent(party)
             ? "not judged, TTL " + DurationText.format(party.sessionTtl())
             : !LockFormatter.isGone(party)
-            ? DurationText.format(party.sessionLeft()) + " left"
-            : party.sessionTtl().isZero()
-                ? "over"
-                : "over, TTL " + DurationText.format(party.sessionTtl());
+                ? DurationText.format(party.sessionLeft()) + " left"
+                : party.sessionTtl().isZero()
+                    ? "over"
+                    : "over, TTL " + DurationText.format(party.sessionTtl());
     return List.of(
         place,
         LockFormatter.client(party),
