@@ -137,11 +137,12 @@ final class LockWait {
     return "";
   }
 
-  /** Who is in the way, to be set behind a clause. */
+  /** Who is in the way, to be set behind a clause, and what a longer wait would find out. */
   private String situation() {
     try {
       Optional<LockInfo> view = client.admin().find(lock.name());
-      return view.map(LockFormatter::situation).orElse(".");
+      return view.map(LockFormatter::situation).orElse(".")
+          + view.map(LockFormatter::waitingJudges).orElse("");
     } catch (StoreUnavailableException e) {
       return ": the store does not answer.";
     }

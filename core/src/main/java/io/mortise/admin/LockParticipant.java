@@ -15,13 +15,18 @@ import org.jspecify.annotations.Nullable;
  * @param share what it holds or waits for
  * @param token the first fencing token of a holder; 0 for a waiter
  * @param since how long it has held or waited, by the store's time; zero if the store does not know
- * @param sessionLeft how long its session lives without a further renewal; zero if it is over
+ * @param sessionLeft how long its session lives without a further renewal; zero if it is over. On
+ *     etcd and NATS a first look cannot tell that it is over, see {@code renewedAgo}
  * @param sessionTtl how long its session lives after each renewal; zero if the store does not know.
  *     Of a session that is over it is known where the client is
  * @param atMostLeft what is left of a holder's at-most time; null if there is none
  * @param sticky whether it may keep the lock idle, and gives it up as soon as another wants it
  * @param idleLeft how long this client will keep the holder's sticky lock idle, unless another
  *     process wants it; null if it is in use, or is another client's: only its own client knows
+ * @param renewedAgo in a store without a clock of its own (etcd, NATS), of a session that nobody
+ *     has judged: how long ago it was renewed, by the clock of its host and the clock of this one.
+ *     Much more than the TTL means that its process is dead or cut off, if the two clocks agree.
+ *     Null elsewhere
  */
 public record LockParticipant(
     String attempt,
@@ -34,10 +39,40 @@ public record LockParticipant(
     @Nullable Duration atMostLeft,
     boolean sticky,
     @Nullable Duration idleLeft,
-    @Beta Duration sessionTtl) {
+    @Beta Duration sessionTtl,
+    @Beta @Nullable Duration renewedAgo) {
   /** With all that a store may know. */
   @Beta
   public LockParticipant {}
+
+  /** In a store that has a clock. */
+  @Beta
+  public LockParticipant(
+      String attempt,
+      @Nullable ClientInfo client,
+      String label,
+      Share share,
+      long token,
+      Duration since,
+      Duration sessionLeft,
+      @Nullable Duration atMostLeft,
+      boolean sticky,
+      @Nullable Duration idleLeft,
+      Duration sessionTtl) {
+    this(
+        attempt,
+        client,
+        label,
+        share,
+        token,
+        since,
+        sessionLeft,
+        atMostLeft,
+        sticky,
+        idleLeft,
+        sessionTtl,
+        null);
+  }
 
   /** Of a session whose TTL is not known. */
   public LockParticipant(

@@ -86,6 +86,8 @@ public record LockView(
    * @param atMostLeft what is left of a holder's at-most time; null if there is none
    * @param sessionTtl how long its session lives after each renewal; zero if the store does not
    *     know it, or not any more
+   * @param renewedAgo in a store without a clock of its own, of a session that nobody has judged:
+   *     how long ago it was renewed, by the clock of its host and the clock here. Null elsewhere
    */
   public record Participant(
       AttemptId attempt,
@@ -96,10 +98,26 @@ public record LockView(
       Duration since,
       Duration sessionLeft,
       @Nullable Duration atMostLeft,
-      @Beta Duration sessionTtl) {
+      @Beta Duration sessionTtl,
+      @Beta @Nullable Duration renewedAgo) {
     /** With all that a store may know. */
     @Beta
     public Participant {}
+
+    /** In a store that has a clock. */
+    @Beta
+    public Participant(
+        AttemptId attempt,
+        @Nullable ClientLabel client,
+        String label,
+        int weight,
+        long token,
+        Duration since,
+        Duration sessionLeft,
+        @Nullable Duration atMostLeft,
+        Duration sessionTtl) {
+      this(attempt, client, label, weight, token, since, sessionLeft, atMostLeft, sessionTtl, null);
+    }
 
     /** Of a session whose TTL the store does not know. */
     public Participant(

@@ -18,6 +18,7 @@ import io.nats.client.api.StreamInfo;
 import io.nats.client.impl.Headers;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -265,8 +266,9 @@ final class NatsBucket implements AutoCloseable {
       answer =
           connection.requestWithTimeout(subject, headers, body, target.timeout().multipliedBy(2));
     } catch (IllegalStateException | IllegalArgumentException e) {
+      RuntimeException cause = Objects.requireNonNullElse(connector.lastFailure(), e);
       return CompletableFuture.failedFuture(
-          unavailable("takes no request: " + FailureText.said(e), e));
+          unavailable("takes no request: " + FailureText.said(cause), cause));
     }
     return answer
         .orTimeout(target.timeout().toMillis(), TimeUnit.MILLISECONDS)

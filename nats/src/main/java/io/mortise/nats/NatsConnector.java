@@ -19,8 +19,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The connection of a store, which reconnects by itself. The library closes a connection for good
@@ -28,8 +26,6 @@ import org.slf4j.LoggerFactory;
  * a connection is replaced once it is asked for, with one try a second at most. Thread-safe.
  */
 final class NatsConnector implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(NatsConnector.class);
-
   private static final Duration RECONNECT_WAIT = Duration.ofMillis(200);
   private static final Duration RECONNECT_JITTER = Duration.ofMillis(100);
 
@@ -40,6 +36,7 @@ final class NatsConnector implements AutoCloseable {
 
   private final AtomicBoolean replacing = new AtomicBoolean();
   private volatile Connection connection;
+  private volatile @Nullable RuntimeException lastFailure;
   private volatile boolean closed;
 
   private NatsConnector(Connection connection, @Nullable NatsTarget target) {
@@ -77,11 +74,16 @@ final class NatsConnector implements AutoCloseable {
     return present;
   }
 
+  /** Why a connection that is closed was not replaced; null if that is not known. */
+  @Nullable RuntimeException lastFailure() {
+    return lastFailure;
+  }
+
   private void replace(NatsTarget again) {
     try {
       connection = connect(again);
     } catch (RuntimeException e) {
-      log.debug("NATS was not connected again (store={}), and will be tried again.", again, e);
+      lastFailure = e;
       LockSupport.parkNanos(TRY_EVERY_NANOS);
     } finally {
       replacing.set(false);

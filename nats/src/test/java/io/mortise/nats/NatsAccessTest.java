@@ -129,7 +129,7 @@ class NatsAccessTest {
 
   private static boolean isRefused(SessionDriver session) {
     return session.renew() instanceof Renewal.Unknown unknown
-        && String.valueOf(unknown.cause().getMessage()).contains("takes no request");
+        && String.valueOf(unknown.cause().getMessage()).contains("refuses the credentials");
   }
 
   private Path credentials(String seed) throws Exception {

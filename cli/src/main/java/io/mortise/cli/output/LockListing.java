@@ -113,11 +113,13 @@ public final class LockListing {
 
   private static List<String> row(String place, LockParticipant party, ZonedDateTime now) {
     String session =
-        !LockFormatter.isGone(party)
-            ? DurationText.format(party.sessionLeft()) + " left"
-            : party.sessionTtl().isZero()
-                ? "over"
-                : "over, TTL " + DurationText.format(party.sessionTtl());
+        LockFormatter.isSilent(party)
+            ? "not judged, TTL " + DurationText.format(party.sessionTtl())
+            : !LockFormatter.isGone(party)
+                ? DurationText.format(party.sessionLeft()) + " left"
+                : party.sessionTtl().isZero()
+                    ? "over"
+                    : "over, TTL " + DurationText.format(party.sessionTtl());
     return List.of(
         place,
         LockFormatter.client(party),

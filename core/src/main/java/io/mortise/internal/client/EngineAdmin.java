@@ -171,7 +171,8 @@ final class EngineAdmin implements LockAdmin {
         participant.atMostLeft(),
         sticky,
         sticky ? idleGrants.idleLeft(lock.name(), participant.attempt()) : null,
-        participant.sessionTtl());
+        participant.sessionTtl(),
+        participant.renewedAgo());
   }
 
   /** The numbers are a store's, which nobody has checked. */

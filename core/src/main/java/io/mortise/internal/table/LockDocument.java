@@ -170,7 +170,8 @@ public final class LockDocument extends LockRecord {
         since(began, now),
         LockRecord.duration(sessions.left(session, now)),
         atMost,
-        sessions.ttl(session));
+        sessions.ttl(session),
+        sessions.renewedAgo(session, now));
   }
 
   private static Duration since(long from, long to) {

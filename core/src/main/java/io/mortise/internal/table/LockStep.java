@@ -55,6 +55,11 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
 
     /** How long a session lives after each renewal; zero if that is not known any more. */
     Duration ttl(SessionId session);
+
+    /** See {@link io.mortise.spi.LockView.Participant}. */
+    default @Nullable Duration renewedAgo(SessionId session, long now) {
+      return null;
+    }
   }
 
   /**

@@ -10,6 +10,7 @@ import io.mortise.spi.SessionVerdict;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session in one piece, with its notifications. Plain state that one step changes at a time.
@@ -83,6 +84,16 @@ public final class SessionDocument {
    */
   public void observed(Duration left) {
     observedLeft = LockRecord.micros(left);
+  }
+
+  /**
+   * In a store without a clock: how long ago it was renewed, by the clocks of two hosts, which need
+   * not agree; null if it has ended, or the store has a clock.
+   */
+  public @Nullable Duration renewedAgo(long now) {
+    return ended || observedLeft == NOT_OBSERVED
+        ? null
+        : LockRecord.duration(Math.max(0, now - (expiresAt - ttl)));
   }
 
   /** Whether it may be ended, and was not yet. */

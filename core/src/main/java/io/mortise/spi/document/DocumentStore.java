@@ -322,7 +322,7 @@ public final class DocumentStore implements LockStore {
               return lock == null || lock.isUnused() || (lock.isIdle(now) && !query.idle())
                   ? CompletableFuture.completedFuture(Optional.empty())
                   : sessions.withSessions(
-                      sessions::read,
+                      sessions::readToShow,
                       liveness -> {
                         locks.observeEvictions(lock, liveness, now);
                         return Optional.of(lock.view(liveness, now));

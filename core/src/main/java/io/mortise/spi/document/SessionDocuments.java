@@ -48,6 +48,16 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
         .thenApply(found -> Optional.ofNullable(decode(id, found)));
   }
 
+  /** The same for people: one that may be ended has ended for them. */
+  CompletionStage<Optional<SessionDocument>> readToShow(SessionId id) {
+    return read(id)
+        .thenApply(
+            found -> {
+              found.filter(this::isOverdue).ifPresent(SessionDocument::end);
+              return found;
+            });
+  }
+
   private @Nullable SessionDocument decode(SessionId id, VersionedText found) {
     SessionDocument session = DocumentCodec.decodeSession(key(id), found.text());
     if (session != null && observer != null) {
@@ -274,6 +284,11 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
         return renewedLeft;
       }
       return isKnown(id) ? find(id).map(session -> session.left(now)).orElse(0L) : 1;
+    }
+
+    @Override
+    public @Nullable Duration renewedAgo(SessionId id, long now) {
+      return isKnown(id) ? find(id).map(session -> session.renewedAgo(now)).orElse(null) : null;
     }
 
     @Override

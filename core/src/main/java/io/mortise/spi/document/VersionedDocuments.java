@@ -1,6 +1,7 @@
 package io.mortise.spi.document;
 
 import io.mortise.annotation.Beta;
+import io.mortise.internal.runtime.SystemEnv;
 import io.mortise.spi.time.Ticker;
 import java.time.InstantSource;
 import java.util.List;
@@ -102,12 +103,15 @@ public interface VersionedDocuments {
 
   /**
    * The time of day of this process in microseconds, for {@link #micros()} of a server without a
-   * clock. It is read once, and then runs with the monotonic clock: it never goes back.
+   * clock. It is read once, and then runs with the monotonic clock and the time for which the host
+   * is suspended: it never goes back.
    */
   static LongSupplier timeOfDay(Ticker ticker, InstantSource wallClock) {
-    long begin = ticker.nanos();
+    Ticker suspended = SystemEnv.suspendedLately(ticker);
+    LongSupplier awake = () -> ticker.nanos() + suspended.nanos();
+    long begin = awake.getAsLong();
     long start = TimeUnit.MILLISECONDS.toMicros(wallClock.millis());
-    return () -> start + TimeUnit.NANOSECONDS.toMicros(ticker.nanos() - begin);
+    return () -> start + TimeUnit.NANOSECONDS.toMicros(awake.getAsLong() - begin);
   }
 
   /** Closes connections and threads. Blocks for seconds at most. */

@@ -8,10 +8,12 @@ import io.mortise.simulation.toy.ContendedDocuments.Loss;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.document.DocumentStore;
@@ -177,6 +179,43 @@ class TimelessStoreFaultTest {
     BoundedWait.join(sweeping.sweep(100));
     assertThat(holders()).isEmpty();
     assertThat(living.acquire(LockName.of("kept"), kept, EX)).isInstanceOf(Reply.Granted.class);
+  }
+
+  private LockView.Participant holder(LockStore by) {
+    return BoundedWait.join(by.inspect(LockQuery.of(LOCK))).locks().get(0).holders().get(0);
+  }
+
+  /** Nobody has judged it, and by its last renewal it is dead. */
+  @Test
+  void givenDeadHolder_thenAFirstLookTellsItsLastRenewal_andALookATtlLaterThatItIsOver() {
+    SessionDriver a = SessionDriver.open(store, TTL, "a");
+    a.hold(LOCK, EX);
+    LockStore other = TimelessStoreUnderTest.open(server, time);
+    assertThat(holder(other).renewedAgo()).isZero();
+    time.advance(TTL.multipliedBy(3));
+    LockView.Participant unjudged = holder(TimelessStoreUnderTest.open(server, time));
+    assertThat(unjudged.renewedAgo()).isEqualTo(TTL.multipliedBy(3));
+    assertThat(unjudged.sessionLeft()).isPositive();
+    assertThat(holder(other).sessionLeft()).isZero();
+    assertThat(holder(other).renewedAgo()).isNull();
+    assertThat(holder(other).client()).isNotNull();
+    // Its own store knows that it is over; a look of others changes nothing.
+    SessionDriver onTheWay = a.twin(TimelessStoreUnderTest.open(server, time));
+    assertThat(onTheWay.renew()).isInstanceOf(Renewal.Renewed.class);
+    assertThat(holder(other).sessionLeft()).isPositive();
+  }
+
+  @Test
+  void givenDeadHolder_whenAProcessAsksTwiceWithoutAWait_thenTheFirstLeavesAMarkForTheSecond() {
+    SessionDriver.open(store, TTL, "dead").hold(LOCK, EX);
+    LockStore trying = TimelessStoreUnderTest.open(server, time);
+    SessionDriver b = SessionDriver.open(trying, TTL.multipliedBy(3), "b");
+    assertThat(b.acquire(LOCK, b.attempt(), EX)).isInstanceOf(Reply.Busy.class);
+    time.advance(WHOLE);
+    Reply.Busy busy = (Reply.Busy) b.acquire(LOCK, b.attempt(), EX);
+    SessionId dead = busy.holder().attempt().session();
+    assertThat(busy.holder().sessionLeft()).isZero();
+    assertThat(b.take(LOCK, b.attempt(), EX, false, dead)).isInstanceOf(Reply.Granted.class);
   }
 
   @Test

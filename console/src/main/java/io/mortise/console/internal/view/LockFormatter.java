@@ -49,6 +49,39 @@ public final class LockFormatter {
     return party.sessionLeft().isZero();
   }
 
+  /**
+   * Whether it looks as if its process were gone, and nobody has judged its session: in a store
+   * without a clock, by the clocks of two hosts.
+   */
+  public static boolean isSilent(LockParticipant party) {
+    Duration ago = party.renewedAgo();
+    return ago != null && !isGone(party) && ago.compareTo(party.sessionTtl().multipliedBy(2)) > 0;
+  }
+
+  /** That a participant was not renewed for long, to be set in brackets; empty if it was. */
+  public static String silence(LockParticipant party) {
+    Duration ago = party.renewedAgo();
+    return ago == null || !isSilent(party)
+        ? ""
+        : "not renewed for " + DurationText.format(ago) + ", not judged";
+  }
+
+  /**
+   * What a caller has to do about a dead holder that does not wait, as a sentence with a space
+   * before it; empty where the store tells.
+   */
+  public static String waitingJudges(LockInfo lock) {
+    return lock.holders().stream()
+        .filter(holder -> holder.renewedAgo() != null)
+        .map(
+            holder ->
+                " In this store only a wait of more than the holder's TTL of "
+                    + DurationText.format(holder.sessionTtl())
+                    + " finds out whether it is dead.")
+        .findFirst()
+        .orElse("");
+  }
+
   /** Who holds, for how long, how many wait; to be set behind a clause, with the full stop. */
   public static String situation(LockInfo lock) {
     String text =
@@ -163,16 +196,20 @@ public final class LockFormatter {
     json.put("sinceMillis", party.since().toMillis());
     json.put("sessionLeftMillis", party.sessionLeft().toMillis());
     json.put("ttlMillis", party.sessionTtl().isZero() ? null : party.sessionTtl().toMillis());
+    json.put("renewedAgoMillis", party.renewedAgo() == null ? null : party.renewedAgo().toMillis());
     json.put("atMostLeftMillis", party.atMostLeft() == null ? null : party.atMostLeft().toMillis());
     json.put("attempt", attempt(party.attempt()));
     json.put("sticky", party.sticky());
     return json;
   }
 
-  /** {@code host:pid}, and that its process is gone if it is. */
+  /** {@code host:pid}, and that its process is gone if it is, or looks so. */
   public static String client(LockParticipant party) {
     ClientInfo client = party.client();
-    return client == null || isGone(party) ? goneHolder(client, Duration.ZERO) : client(client);
+    String silence = silence(party);
+    return client == null || isGone(party)
+        ? goneHolder(client, Duration.ZERO)
+        : client(client) + (silence.isEmpty() ? "" : " (" + silence + ")");
   }
 
   /** {@code host:pid}. */
