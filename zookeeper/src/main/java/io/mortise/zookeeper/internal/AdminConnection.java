@@ -226,7 +226,7 @@ public final class AdminConnection {
   }
 
   /** Does not block. */
-  public CompletionStage<ZooKeeper> connected() {
+  CompletionStage<ZooKeeper> connected() {
     try {
       PendingConnection pendingConnection = connection();
       return pendingConnection.up.thenApply(nothing -> pendingConnection.client());
