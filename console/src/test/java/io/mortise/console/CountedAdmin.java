@@ -8,12 +8,14 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 
-/** A client whose looks at the store are counted. */
+/** A client whose looks at the store are counted, and wait while the store is said to be silent. */
 final class CountedAdmin {
   private final List<String> found = new CopyOnWriteArrayList<>();
   private final List<String> surveys = new CopyOnWriteArrayList<>();
   private final LockClient client;
+  private volatile CountDownLatch answers = new CountDownLatch(0);
 
   CountedAdmin(LockClient real) {
     LockAdmin admin =
@@ -22,6 +24,7 @@ final class CountedAdmin {
             (proxy, method, arguments) -> {
               if (method.getName().equals("find")) {
                 found.add(String.valueOf(arguments[0]));
+                answers.await();
               } else if (method.getName().equals("survey")) {
                 surveys.add(String.valueOf(arguments[1]));
               }
@@ -48,6 +51,16 @@ final class CountedAdmin {
 
   LockClient client() {
     return client;
+  }
+
+  /** Looks at single locks get no answer from now on. */
+  void stop() {
+    answers = new CountDownLatch(1);
+  }
+
+  /** All get their answers. */
+  void goOn() {
+    answers.countDown();
   }
 
   /** How often this lock was looked at. */

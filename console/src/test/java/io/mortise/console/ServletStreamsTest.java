@@ -3,6 +3,7 @@ package io.mortise.console;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockClient;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.TestStore;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Collectors;
@@ -41,15 +43,17 @@ class ServletStreamsTest {
   private final Set<Thread> before = observers();
   private final Tomcat tomcat = new Tomcat();
   private LockClient locks;
+  private CountedAdmin admin;
   private ConsoleServlet servlet;
 
   @BeforeEach
   void start() throws Exception {
     TOMCAT.setLevel(Level.SEVERE);
     locks = LockClient.connect(TestStore.MEMORY.newUrl());
+    admin = new CountedAdmin(locks);
     servlet =
         new ConsoleServlet(
-            Console.builder(locks),
+            Console.builder(admin.client()),
             request ->
                 "in".equals(request.getQueryString())
                     ? ConsoleAccess.ACT
@@ -62,7 +66,7 @@ class ServletStreamsTest {
     tomcat.setPort(0);
     tomcat.getConnector().setProperty("address", "127.0.0.1");
     tomcat.getConnector().setProperty("continueResponseTiming", "onRead");
-    tomcat.getConnector().setProperty("maxThreads", "8");
+    tomcat.getConnector().setProperty("maxThreads", "12");
     Context context = tomcat.addContext("", folder.toString());
     Tomcat.addServlet(context, "console", servlet).setAsyncSupported(true);
     context.addServletMappingDecoded("/mortise/*", "console");
@@ -85,13 +89,15 @@ class ServletStreamsTest {
 
   private <T> HttpResponse<T> get(String path, HttpResponse.BodyHandler<T> body)
       throws IOException, InterruptedException {
-    return http.send(
-        HttpRequest.newBuilder(
-                URI.create(
-                    "http://127.0.0.1:" + tomcat.getConnector().getLocalPort() + "/mortise" + path))
-            .timeout(Duration.ofSeconds(30))
-            .build(),
-        body);
+    return http.send(request(path), body);
+  }
+
+  private HttpRequest request(String path) {
+    return HttpRequest.newBuilder(
+            URI.create(
+                "http://127.0.0.1:" + tomcat.getConnector().getLocalPort() + "/mortise" + path))
+        .timeout(Duration.ofSeconds(30))
+        .build();
   }
 
   private int status(String path) throws IOException, InterruptedException {
@@ -148,6 +154,41 @@ class ServletStreamsTest {
         socket.close();
       }
     }
+  }
+
+  @Test
+  void givenSilentStore_whenManyLookAtSingleLocks_thenEightWait_andTheRestIsAnswered()
+      throws Exception {
+    List<CompletableFuture<HttpResponse<String>>> looks = new ArrayList<>();
+    admin.stop();
+    try {
+      for (int i = 0; i < 60; i++) {
+        // Each looks at another lock, so that none has what another one has seen.
+        looks.add(
+            http.sendAsync(request("/api/v1/locks/job" + i + "?in"), BodyHandlers.ofString()));
+      }
+      BoundedWait.until(
+          BoundedWait.ANSWER,
+          "all but eight are refused",
+          () -> looks.stream().filter(CompletableFuture::isDone).count() == 52);
+      assertThat(looks.stream().filter(CompletableFuture::isDone).map(CompletableFuture::join))
+          .allSatisfy(
+              refused -> {
+                assertThat(refused.statusCode()).isEqualTo(503);
+                assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
+                assertThat(refused.body()).contains("8 requests wait for the store already.");
+              });
+      assertThat(status("/")).isEqualTo(200);
+      assertThat(status("/api/v1/status?in")).isEqualTo(200);
+      assertThat(status("/api/v1/locks?in")).isEqualTo(200);
+    } finally {
+      admin.goOn();
+    }
+    assertThat(looks.stream().map(CompletableFuture::join).map(HttpResponse::statusCode))
+        .as("those that waited")
+        .filteredOn(status -> status == 200)
+        .hasSize(8);
+    assertThat(status("/api/v1/locks/job?in")).as("there is room again").isEqualTo(200);
   }
 
   private String firstLineAfterHeaders(String query) throws IOException {

@@ -5,6 +5,11 @@ import io.mortise.annotation.Beta;
 /**
  * How a hold has ended.
  *
+ * <p>It has no time and no client. A store keeps the last end so that an attempt that is sent again
+ * learns what has become of its hold, which needs neither. A time would be one more field of each
+ * lock record, written with each release, and a client's name is kept with its session only. The
+ * history of the console tells both, of the ends that it has seen.
+ *
  * @param attempt of the hold, see {@link LockParticipant#attempt()}
  * @param cause what ended it
  */

@@ -16,13 +16,13 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Overview, processes, history, doctor, guarantees, hazards, and what can be kept of them. */
+/** Overview, history, doctor, guarantees, hazards, and what can be kept of them. */
 class OtherPagesTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 
   @Test
   void givenWaiter_whenOverviewIsShown_thenTroubleAndGroupsLeadToTheirLocks() {
-    console.start(TestStore.REDIS.newUrl());
+    console.start(TestStore.MEMORY.newUrl());
     LockClient one = console.client("one");
     ConsolePage.hold(one, "invoice/1", "");
     ConsolePage.hold(one, "account/1", "transfer");
@@ -37,25 +37,8 @@ class OtherPagesTest {
   }
 
   @Test
-  void givenSessions_whenProcessesAreShown_thenEachHasItsHoldsAndWaits() {
-    console.start(TestStore.REDIS.newUrl());
-    LockClient one = console.client("billing");
-    ConsolePage.hold(one, "job", "nightly");
-    console.queue(console.client("audit"), "job", "");
-    console.visit("/processes");
-    Page page = console.page();
-    page.getByText("billing").click();
-    assertThat(console.detail()).containsText("Holds");
-    assertThat(console.detail()).containsText("nightly");
-    page.getByText("audit").click();
-    assertThat(console.detail()).containsText("Waits for");
-    console.detail().locator(".rows a").click();
-    assertThat(console.detail().locator("h2")).hasText("job");
-  }
-
-  @Test
   void givenEvents_whenHistoryIsShown_thenTheyAreFilteredZoomedAndKept() throws IOException {
-    console.start(TestStore.SQLITE.newUrl());
+    console.start(TestStore.MEMORY.newUrl());
     LockClient one = console.client("billing");
     console.visit("/history?t=5m");
     Page page = console.page();

@@ -12,8 +12,6 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** The page for readers of the screen, for the keyboard alone, and on a phone. */
 class PageAccessTest {
@@ -45,12 +43,10 @@ class PageAccessTest {
     console.closed(one.semaphore("slots", 3).tryAcquire().orElseThrow());
   }
 
-  @ParameterizedTest
-  @EnumSource(
-      value = ColorScheme.class,
-      names = {"DARK", "LIGHT"})
-  void givenEachPageAndDialog_whenAxeLooks_thenItFindsNothing(ColorScheme scheme) {
-    console.show(scheme, 1440, 900);
+  /** In the dark: {@link EveryPageTest}. */
+  @Test
+  void givenEachPageAndDialogInTheLight_whenAxeLooks_thenItFindsNothing() {
+    console.show(ColorScheme.LIGHT, 1440, 900);
     fill();
     console.visit("/");
     assertThat(console.page().locator(".alarm")).containsText("Possible deadlock");

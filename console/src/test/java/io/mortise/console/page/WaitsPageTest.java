@@ -16,7 +16,7 @@ class WaitsPageTest {
 
   @Test
   void givenTwoSessionsThatWaitForEachOther_whenSeen_thenEachPageSaysSoUntilOneGivesUp() {
-    console.start(TestStore.REDIS.newUrl());
+    console.start(TestStore.MEMORY.newUrl());
     LockClient one = console.client("transfer");
     LockClient two = console.client("audit");
     ConsolePage.hold(one, "account/1", "");

@@ -12,6 +12,12 @@ import io.mortise.spring.boot.BootApp.Setup;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.PostgresServer;
 import io.mortise.testkit.server.RedisServer;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -23,6 +29,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -102,6 +109,29 @@ class StoreOfBeansIT {
   @Test
   void givenDataSource_whenStarted_thenLocksAreInItsDatabase() {
     assertKeptIn(database(), postgres.url());
+  }
+
+  @Test
+  void givenDataSource_whenConsoleExaminesTheStore_thenItTellsOfThatServer() throws Exception {
+    Setup served =
+        database()
+            .and(Part.WEB)
+            .set("mortise.console.enabled=true", "mortise.console.anonymous=true");
+    try (BootApp app = served.start()) {
+      HttpResponse<String> doctor =
+          HttpClient.newHttpClient()
+              .send(
+                  HttpRequest.newBuilder(URI.create(app.address() + "/mortise/api/v1/doctor"))
+                      .timeout(Duration.ofSeconds(30))
+                      .build(),
+                  BodyHandlers.ofString());
+      assertThat(doctor.statusCode()).as(doctor.body()).isEqualTo(200);
+      assertThat(JsonParserFactory.getJsonParser().parseMap(doctor.body()))
+          .hasEntrySatisfying("mode", mode -> assertThat(mode).asString().startsWith("postgresql"))
+          .hasEntrySatisfying(
+              "findings",
+              findings -> assertThat(findings).asString().contains("synchronous_commit"));
+    }
   }
 
   @Test

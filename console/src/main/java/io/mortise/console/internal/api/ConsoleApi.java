@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,13 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
   /** May stand before a name, and is in none: a control character. */
   private static final String BEFORE_DOTS = "\u007f";
 
+  /**
+   * Answers that wait for the store, at a time. Each holds a thread while the store is silent: of
+   * the application, or one of the console's own sixteen.
+   */
+  private static final int MOST_LOOKS = 8;
+
+  private final Semaphore looks = new Semaphore(MOST_LOOKS);
   private final LockAdmin admin;
   private final @Nullable String namespace;
   private final Observer observer;
@@ -93,11 +101,13 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
     Parameters parameters = new Parameters(request);
     return switch (what) {
       case "status" -> json(status(allowed(request)));
-      case "locks" -> locks(request);
+      case "locks" ->
+          // A text may be the name of a lock that no survey has seen.
+          parameters.text("q").isEmpty() ? locks(request) : looking(() -> locks(request));
       case "waits" -> json(WaitsReport.json(observer));
       case "processes" -> json(ProcessList.json(observer, parameters));
       case "events" -> json(EventList.json(observer, parameters, null));
-      case "doctor" -> json(health.doctor(parameters.flag("fresh")));
+      case "doctor" -> looking(() -> json(health.doctor(parameters.flag("fresh"))));
       case "guarantees" -> json(health.guarantees(parameters.text("mode")));
       case "hazards" -> json(health.hazards());
       case "stream" ->
@@ -113,7 +123,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
     if (path.size() == 2 && path.get(0).equals("locks")) {
       checkName(name);
       observer.watched(name);
-      return json(LockDetail.json(observer, observer.recent(name)));
+      return looking(() -> json(LockDetail.json(observer, observer.recent(name))));
     }
     if (path.size() == 3 && path.get(0).equals("locks") && path.get(2).equals("history")) {
       checkName(name);
@@ -123,6 +133,19 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
       return json(ProcessList.json(observer, name));
     }
     throw RefusedException.notFound();
+  }
+
+  private ConsoleResponse looking(Supplier<ConsoleResponse> answer) {
+    if (!looks.tryAcquire()) {
+      throw RefusedException.busy(
+          MOST_LOOKS + " requests wait for the store already.",
+          "The console asks again by itself.");
+    }
+    try {
+      return answer.get();
+    } finally {
+      looks.release();
+    }
   }
 
   private ConsoleResponse write(List<String> path, ConsoleRequest request) {

@@ -51,7 +51,8 @@ public record ConsoleResponse(
 
   /** An error as JSON. */
   public static ConsoleResponse error(RefusedException refused) {
-    return json(refused.status(), refused.json());
+    ConsoleResponse error = json(refused.status(), refused.json());
+    return refused.isBusy() ? error.with("Retry-After", "1") : error;
   }
 
   /** Server-sent events. */

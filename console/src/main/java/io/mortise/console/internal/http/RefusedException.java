@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 public final class RefusedException extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 
+  private static final String BUSY = "busy";
+
   private final int status;
   private final String error;
   private final String remedy;
@@ -42,6 +44,15 @@ public final class RefusedException extends RuntimeException {
   public static RefusedException methodNotAllowed(String allowed) {
     return new RefusedException(
         405, "method-not-allowed", "This address takes " + allowed + " only.", "");
+  }
+
+  /** Too much of the same is asked for at this moment. */
+  public static RefusedException busy(String message, String remedy) {
+    return new RefusedException(503, BUSY, message, remedy);
+  }
+
+  boolean isBusy() {
+    return error.equals(BUSY);
   }
 
   int status() {

@@ -91,8 +91,8 @@ final class StreamThreads implements AutoCloseable {
     return ConsoleResponse.error(
         closed
             ? new RefusedException(503, "closed", "The console is about to end.", "")
-            : new RefusedException(
-                503, "busy", MOST + " streams are open already.", "Close tabs of the console."));
+            : RefusedException.busy(
+                MOST + " streams are open already.", "Close tabs of the console."));
   }
 
   /** Ends all streams, and starts no more. */
