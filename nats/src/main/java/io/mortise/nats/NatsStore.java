@@ -17,6 +17,9 @@ import io.nats.client.Connection;
  * two minutes, locks and tokens too, unless its {@code sync_interval}, from 2.10 on, is {@code
  * always}.
  *
+ * <p>A holder that has died is found out by watching: {@code tryAcquire} is busy until this client
+ * has watched its session for a TTL, which begins with the first try.
+ *
  * <p>What this store cannot do: at-most and at-least times, sticky locks, once, latches and
  * barriers. Such requests are refused with {@link io.mortise.UnsupportedByStoreException}.
  */

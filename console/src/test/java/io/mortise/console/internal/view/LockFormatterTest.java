@@ -1,0 +1,60 @@
+package io.mortise.console.internal.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.Access;
+import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.admin.LockParticipant.Share;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.SessionId;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** How a holder is shown that nobody has judged. */
+class LockFormatterTest {
+  private static final Duration TTL = Duration.ofSeconds(15);
+
+  private static LockInfo heldBy(@Nullable Duration renewedAgo) {
+    LockParticipant holder =
+        new LockParticipant(
+            new AttemptId(new SessionId("SSSSSSSSSSS1"), 1).encoded(),
+            new ClientInfo("db1", 4711, ""),
+            "",
+            new Share(Access.EXCLUSIVE, 0, 0),
+            7,
+            Duration.ofMinutes(5),
+            TTL,
+            null,
+            false,
+            null,
+            TTL,
+            renewedAgo);
+    return new LockInfo(
+        "x", OptionalInt.empty(), 7, Duration.ZERO, List.of(holder), List.of(), 0, null);
+  }
+
+  @Test
+  void givenHolderThatWasNotRenewedForLong_whenNobodyJudgedIt_thenThatIsSaid_andWhatToDo() {
+    LockInfo silent = heldBy(Duration.ofMinutes(4));
+    assertThat(LockFormatter.situation(silent))
+        .isEqualTo(": held by db1:4711 (not renewed for 4m, not judged) for 5m.");
+    assertThat(LockFormatter.waitingJudges(silent))
+        .contains("only a wait of more than the holder's TTL of 15s");
+    assertThat(LockFormatter.json(silent.holders().get(0))).containsEntry("renewedAgoMillis", 240_000L);
+  }
+
+  @Test
+  void givenHolderThatIsRenewed_orAStoreThatJudges_thenNothingIsSaid() {
+    LockInfo renewed = heldBy(Duration.ofSeconds(6));
+    assertThat(LockFormatter.situation(renewed)).isEqualTo(": held by db1:4711 for 5m.");
+    assertThat(LockFormatter.waitingJudges(renewed)).as("its clock may be wrong").isNotEmpty();
+    LockInfo judged = heldBy(null);
+    assertThat(LockFormatter.situation(judged)).isEqualTo(": held by db1:4711 for 5m.");
+    assertThat(LockFormatter.waitingJudges(judged)).isEmpty();
+  }
+}
