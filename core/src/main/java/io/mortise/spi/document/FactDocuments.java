@@ -25,10 +25,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>The writer's time of day says until when a fact is kept, the reader's judges.
- *   <li>A fact that is kept for a minute at most coordinates processes that run together, as those
- *       of a barrier. It is over when this process has seen it unchanged for so long, by its own
- *       monotonic clock, or a minute after the time of day says so. So hosts whose clocks differ by
- *       less than a minute do not notice it.
+ *   <li>A fact that is kept for half a minute at most coordinates processes that run together, as
+ *       those of a barrier. It is over when this process has seen it unchanged for so long, by its
+ *       own monotonic clock, or a minute after the time of day says so. So hosts whose clocks
+ *       differ by less than a minute do not notice it, and a process that sees it first may know it
+ *       for a minute longer.
  * </ul>
  *
  * <p>A fact whose time is over stands for another day. So a host whose clock is ahead removes
@@ -37,8 +38,11 @@ import org.jspecify.annotations.Nullable;
 final class FactDocuments {
   static final String PREFIX = "fact/";
 
-  /** The longest time that is observed, and what clocks may differ by then. */
-  private static final long OBSERVED = LockRecord.micros(Duration.ofMinutes(1));
+  /** The longest time to keep that is observed: that of a barrier's generation is shorter. */
+  private static final Duration OBSERVED = Duration.ofSeconds(30);
+
+  /** What clocks may differ by then. */
+  private static final long TOLERANCE = LockRecord.micros(Duration.ofMinutes(1));
 
   /** Late writers still meet the document for so long, and hosts whose clock is behind read it. */
   private static final long REMOVED_AFTER = LockRecord.micros(Duration.ofDays(1));
@@ -96,19 +100,28 @@ final class FactDocuments {
 
   private boolean isOver(LockName name, FactDocument found) {
     long over = micros.getAsLong() - found.until();
-    if (observed == null || found.keep() > OBSERVED) {
+    Duration keep = LockRecord.duration(found.keep());
+    if (observed == null || keep.compareTo(OBSERVED) > 0) {
       return over >= 0;
     }
-    return over >= OBSERVED
-        || observed.left(name, found.version(), LockRecord.duration(found.keep())).isZero();
+    return over >= TOLERANCE || observed.left(name, found.version(), keep).isZero();
   }
 
   /** See {@link io.mortise.spi.LockStore#replaceFact}. */
   CompletionStage<Long> replace(LockName name, long version, String content, Duration keep) {
-    return updater.updateRemembered(
-        key(name),
-        found -> replaced(name, found, version, content, keep),
-        found -> CompletableFuture.completedFuture(replaced(name, found, version, content, keep)));
+    return updater
+        .updateRemembered(
+            key(name),
+            found -> replaced(name, found, version, content, keep),
+            found ->
+                CompletableFuture.completedFuture(replaced(name, found, version, content, keep)))
+        .thenApply(
+            next -> {
+              if (observed != null && next > 0) {
+                Duration unused = observed.left(name, next, keep); // Seen from now on.
+              }
+              return next;
+            });
   }
 
   private Update<Long> replaced(

@@ -73,7 +73,7 @@ class TimelessStoreFactsTest {
     return BoundedWait.join(server.scan("fact/", "", 10));
   }
 
-  // ---- Kept for more than a minute: by the time of day ----
+  // ---- Kept for more than half a minute: by the time of day ----
 
   @Test
   void givenLongFact_thenItExpiresByTheTimeOfDay_alsoForAProcessThatHasJustBegun() {
@@ -122,7 +122,7 @@ class TimelessStoreFactsTest {
     assertThat(reader.write(0, "z", HOUR)).isEqualTo(second + 1);
   }
 
-  // ---- Kept for a minute at most: by what a process has seen ----
+  // ---- Kept for half a minute at most: by what a process has seen ----
 
   @Test
   void givenShortFact_thenAClockThatDiffersByAMinuteChangesNothing() {
@@ -147,6 +147,20 @@ class TimelessStoreFactsTest {
     time.advance(SHORT.plusSeconds(1));
     assertThat(reader.read()).isEqualTo(Fact.NONE);
     assertThat(reader.write("y", SHORT)).isEqualTo(version + 1);
+  }
+
+  @Test
+  void givenShortFact_thenItsWriterHasSeenItSinceItWrote_andForgetsItInTime() {
+    writer.write("x", SHORT);
+    time.advance(SHORT.plusSeconds(1));
+    assertThat(writer.read()).isEqualTo(Fact.NONE);
+  }
+
+  @Test
+  void givenFactOfFiftySeconds_thenItExpiresByTheTimeOfDay_beforeTheNextTickOfAMinute() {
+    writer.write("x", Duration.ofSeconds(50));
+    time.advance(Duration.ofSeconds(50));
+    assertThat(new Host(server).read()).isEqualTo(Fact.NONE);
   }
 
   @Test
