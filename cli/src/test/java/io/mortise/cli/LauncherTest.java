@@ -9,6 +9,7 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,8 +41,9 @@ class LauncherTest {
         for stream in 0 1 2; do
           (readlink "/proc/$$/fd/$stream" >>%s)
         done
+        echo "$@" >%s
         """
-            .formatted(seen));
+            .formatted(seen, root.resolve("arguments")));
     assertThat(java.toFile().setExecutable(true)).isTrue();
     Files.createDirectories(root.resolve("target/mortise/app-1"));
     Files.writeString(root.resolve("target/mortise/current"), "app-1\n");
@@ -63,6 +65,16 @@ class LauncherTest {
     assertThat(root.resolve("log"))
         .satisfiesAnyOf(
             file -> assertThat(file).doesNotExist(), file -> assertThat(file).isEmptyFile());
+  }
+
+  @Test
+  void givenUnpackedLibraryOfSqlite_whenToolStarts_thenTheDriverIsToldOfIt() throws Exception {
+    String option = "-Dorg.sqlite.lib.path=";
+    assertThat(launch("exec ./mortise ls")).isZero();
+    assertThat(root.resolve("arguments")).content().doesNotContain(option).endsWith(" ls\n");
+    Path unpacked = Files.createDirectory(root.resolve("target/mortise/app-1/native"));
+    assertThat(launch("exec ./mortise ls")).isZero();
+    assertThat(root.resolve("arguments")).content().contains(option + unpacked).endsWith(" ls\n");
   }
 
   private int launch(String script) throws IOException, InterruptedException {
