@@ -45,7 +45,8 @@ class LockFormatterTest {
         .isEqualTo(": held by db1:4711 (not renewed for 4m, not judged) for 5m.");
     assertThat(LockFormatter.waitingJudges(silent))
         .contains("only a wait of more than the holder's TTL of 15s");
-    assertThat(LockFormatter.json(silent.holders().get(0))).containsEntry("renewedAgoMillis", 240_000L);
+    assertThat(LockFormatter.json(silent.holders().get(0)))
+        .containsEntry("renewedAgoMillis", 240_000L);
   }
 
   @Test
