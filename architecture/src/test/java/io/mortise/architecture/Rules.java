@@ -111,6 +111,7 @@ final class Rules {
           "io.mortise.testkit.contract",
           "io.mortise.testkit.contract.client",
           "io.mortise.testkit.contract.differential",
+          "io.mortise.testkit.contract.document",
           "io.mortise.testkit.contract.store",
           "io.mortise.testkit.server");
 
@@ -129,6 +130,8 @@ final class Rules {
   /** The types that open stores, helpers and clients: they alone choose the clocks. */
   private static final Set<String> OPENERS =
       Set.of(
+          "ConsulStore",
+          "ConsulStoreProvider",
           "CuratorStore",
           "EtcdStore",
           "EtcdStoreProvider",
