@@ -133,6 +133,8 @@ final class Rules {
   /** The types that open stores, helpers and clients: they alone choose the clocks. */
   private static final Set<String> OPENERS =
       Set.of(
+          "ConsulStore",
+          "ConsulStoreProvider",
           "CuratorStore",
           "EtcdStore",
           "EtcdStoreProvider",

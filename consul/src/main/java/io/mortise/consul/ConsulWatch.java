@@ -23,11 +23,11 @@ import org.jspecify.annotations.Nullable;
  * it is begun anew. One that fails, or tells nothing new, ends, and is begun anew with the next
  * renewal; so a server that does not let queries wait is not asked in a loop.
  *
- * <p>Thread-safe. Nothing is called under the lock.
+ * <p>Thread-safe. No callback is run under the lock.
  */
 final class ConsulWatch {
-  /** Consul's own default; renewals end it much sooner. */
-  private static final Duration WAIT = Duration.ofMinutes(5);
+  /** Consul's own default; renewals end the wait much sooner. */
+  private static final String WAIT = "&wait=5m";
 
   /** Consul adds up to a sixteenth of the wait, and the network its own. */
   private static final Duration LIMIT = Duration.ofMinutes(6);
@@ -136,10 +136,7 @@ final class ConsulWatch {
       if (keys.get(key) != watched || watched.query != before) {
         return;
       }
-      query =
-          gateway.awaitChange(
-              "%s?index=%d&wait=%ds".formatted(watched.path, watched.seen, WAIT.toSeconds()),
-              LIMIT);
+      query = gateway.awaitChange(watched.path + "?index=" + watched.seen + WAIT, LIMIT);
       watched.query = query;
     } finally {
       guard.unlock();
