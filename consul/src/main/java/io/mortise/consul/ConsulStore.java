@@ -15,6 +15,9 @@ import io.mortise.spi.time.WallClock;
  * the lock before it wakes up. Its fencing token, from the index of its grant, is then smaller than
  * that of the next holder.
  *
+ * <p>A holder that has died is found out by watching: {@code tryAcquire} is busy until this client
+ * has watched its session for a TTL, which begins with the first try.
+ *
  * <p>What this store cannot do: at-most and at-least times, sticky locks. Such requests are refused
  * with {@link io.mortise.UnsupportedByStoreException}.
  */
