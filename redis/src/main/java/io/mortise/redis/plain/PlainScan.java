@@ -52,9 +52,7 @@ final class PlainScan {
   }
 
   private CompletableFuture<Optional<LockView>> view(LockName name) {
-    return store
-        .who(store.renewals(), store.key(name))
-        .thenApply(holder -> holder.map(found -> found.view(name)));
+    return store.keys().holder(name).thenApply(holder -> holder.map(found -> found.view(name)));
   }
 
   /** Not every key that begins like one of ours is one. */

@@ -4,6 +4,7 @@ import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.internal.storekit.ExpiringKeySession;
 import io.mortise.redis.plain.KeyLayout.CompareAndDelete;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.LuaScript;
@@ -23,21 +24,18 @@ import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Locks that are nothing but a key with an expiry, as many clients in many languages write them.
  * All exclude each other: who wrote the key has the lock.
  *
  * <p>What such a key cannot keep is not pretended: no queue, no tokens, no sharing, no record. A
- * session is kept on this side only, see {@link PlainSession}. Thread-safe.
+ * session is kept on this side only, see {@link ExpiringKeySession}. Thread-safe.
  */
 public final class PlainStore implements LockStore {
   private static final Duration MIN_TTL = Duration.ofMillis(100);
@@ -51,10 +49,9 @@ public final class PlainStore implements LockStore {
   private final Ticker ticker;
   private final PlainOptions options;
   private final StoreProfile profile;
-  private final CommandExecutor requests;
   private final CommandExecutor renewals;
   private final KeyspaceListener listener;
-  private final CompareAndDelete compareAndDelete;
+  private final PlainKeys keys;
 
   /**
    * Looks at what the server can do. Blocks.
@@ -79,13 +76,17 @@ public final class PlainStore implements LockStore {
     this.ticker = ticker;
     this.options = options;
     this.profile = new StoreProfile(display, Set.of(), options.timeout(), MIN_TTL, EXPIRY_LAG);
-    this.requests = new CommandExecutor(ops, options.timeout(), display);
     this.renewals = new CommandExecutor(control, options.timeout(), display);
     for (LuaScript script : options.layout().scripts()) {
       must(RedisCommand.of("SCRIPT", "LOAD", script.text()));
     }
-    this.compareAndDelete =
-        options.layout() == KeyLayout.STRING ? probe() : CompareAndDelete.SCRIPT;
+    this.keys =
+        new PlainKeys(
+            profile,
+            options,
+            options.layout() == KeyLayout.STRING ? probe() : CompareAndDelete.SCRIPT,
+            new CommandExecutor(ops, options.timeout(), display),
+            renewals);
     this.listener = new KeyspaceListener(ops, options.layout(), publishesKeys() ? database : -1);
   }
 
@@ -140,70 +141,21 @@ public final class PlainStore implements LockStore {
     return profile;
   }
 
-  CommandExecutor requests() {
-    return requests;
-  }
-
   CommandExecutor renewals() {
     return renewals;
   }
 
-  KeyspaceListener listener() {
-    return listener;
-  }
-
-  KeyLayout layout() {
-    return options.layout();
+  PlainKeys keys() {
+    return keys;
   }
 
   PlainOptions options() {
     return options;
   }
 
-  String key(LockName name) {
-    return options.prefix() + name.value();
-  }
-
-  RedisCommand release(String key, String value) {
-    return options.layout().release(key, value, compareAndDelete);
-  }
-
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    return new PlainSession(this, ticker, spec, hints);
-  }
-
-  /** Who has a lock; empty if nobody has it. Two commands that travel together. */
-  CompletableFuture<Optional<KeyHolder>> who(CommandExecutor commandExecutor, String key) {
-    CompletableFuture<@Nullable Object> holder =
-        commandExecutor
-            .call(options.layout().who(key))
-            .exceptionally(
-                failure -> {
-                  if (CommandExecutor.failure(failure)
-                      .filter(refusal -> refusal.is("WRONGTYPE"))
-                      .isPresent()) {
-                    return otherType();
-                  }
-                  throw new CompletionException(failure);
-                });
-    CompletableFuture<@Nullable Object> left = commandExecutor.call(RedisCommand.of("PTTL", key));
-    return holder.thenCombine(
-        left,
-        (who, millis) -> {
-          String value =
-              who instanceof WrongTypeReply ? KeyHolder.UNKNOWN : options.layout().holder(who);
-          // -2: gone between the two.
-          return value == null || !(millis instanceof Long pttl) || pttl == -2
-              ? Optional.empty()
-              : Optional.of(KeyHolder.of(value, pttl));
-        });
-  }
-
-  private static final class WrongTypeReply {}
-
-  private static Object otherType() {
-    return new WrongTypeReply();
+    return new PlainSession(keys, listener, ticker, spec, hints);
   }
 
   @Override
@@ -215,7 +167,7 @@ public final class PlainStore implements LockStore {
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
     return refused(
         "cannot evict: nobody would tell the holder. Delete the key '"
-            + key(name)
+            + keys.key(name)
             + "' if the holder is surely gone");
   }
 
