@@ -27,6 +27,7 @@ class ArchitectureTest {
           "io.mortise.curator.CuratorStore",
           "io.mortise.etcd.EtcdStore",
           "io.mortise.nats.NatsStore",
+          "io.mortise.memcached.MemcachedStore",
           "io.mortise.quorum.QuorumStore",
           "io.mortise.micrometer.LockMetrics",
           "io.mortise.testkit.contract.store.LockStoreContract",

@@ -48,6 +48,7 @@ final class Rules {
           CURATOR,
           "io.mortise.etcd",
           "io.mortise.nats",
+          "io.mortise.memcached",
           "io.mortise.quorum");
 
   static final String[] TOOLS = {
@@ -95,6 +96,7 @@ final class Rules {
           CURATOR,
           "io.mortise.etcd",
           "io.mortise.nats",
+          "io.mortise.memcached",
           "io.mortise.quorum",
           "io.mortise.micrometer",
           "io.mortise.shedlock",
@@ -132,6 +134,8 @@ final class Rules {
           "EtcdStoreProvider",
           "JdbcStore",
           "MemStoreProvider",
+          "MemcachedStore",
+          "MemcachedStoreProvider",
           "MortiseLockService",
           "NatsStore",
           "NatsStoreProvider",

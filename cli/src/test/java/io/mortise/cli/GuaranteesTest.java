@@ -131,7 +131,15 @@ class GuaranteesTest {
     worst.removeIf(cell -> cell.answer() != GuaranteeLevel.UNNOTICED);
     assertThat(worst)
         .extracting(cell -> cell.mode().id())
-        .containsOnly("postgresql/unsafe", "redis-plain", "zk", "zk+curator", "etcd", "nats");
+        .containsOnly(
+            "postgresql/unsafe",
+            "redis-plain",
+            "zk",
+            "zk+curator",
+            "etcd",
+            "nats",
+            "memcached",
+            "memcached/evicting");
   }
 
   private int execute(String... words) {

@@ -6,6 +6,7 @@ import io.mortise.LockClient;
 import io.mortise.curator.CuratorStore;
 import io.mortise.etcd.EtcdStore;
 import io.mortise.jdbc.JdbcStore;
+import io.mortise.memcached.MemcachedStore;
 import io.mortise.nats.NatsStore;
 import io.mortise.quorum.QuorumStore;
 import io.mortise.redis.RedisStore;
@@ -62,6 +63,7 @@ class WallClockUsageTest {
           RedisStore.class,
           EtcdStore.class,
           NatsStore.class,
+          MemcachedStore.class,
           QuorumStore.class,
           ZooKeeperStore.class,
           CuratorStore.class

@@ -1,0 +1,90 @@
+package io.mortise.testkit.server;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A memcached in a process of its own, on a free port of the loopback: the program {@code
+ * memcached} of the PATH. It forgets everything when it ends. Its process is gone after {@link
+ * #close()}, and at the latest when the JVM ends. For one thread.
+ */
+public final class MemcachedServer extends LocalServer {
+  private MemcachedServer(ServerProcess process, int port) {
+    super(process, port);
+  }
+
+  /** The program on the PATH; empty if there is none. */
+  public static Optional<Path> installed() {
+    return ServerProcess.find("memcached");
+  }
+
+  /**
+   * Starts a server, and waits until it serves.
+   *
+   * @param program see {@link #installed()}
+   * @param arguments more of them, in the program's own form: {@code -M} for one that does not
+   *     evict
+   * @throws IllegalStateException if it does not come up; the message has what it said
+   */
+  public static MemcachedServer start(Path program, String... arguments) {
+    return start(List.of(), program, arguments);
+  }
+
+  /**
+   * Starts a server that sees this clock as its time of day, and waits until it serves.
+   *
+   * @param program one that {@linkplain FakeClock#suits suits} the clock
+   * @throws IllegalStateException if it does not come up; the message has what it said
+   */
+  public static MemcachedServer start(FakeClock clock, Path program, String... arguments) {
+    return start(clock.prefix(), program, arguments);
+  }
+
+  private static MemcachedServer start(List<String> prefix, Path program, String... arguments) {
+    int port = ServerProcess.freePort();
+    try {
+      List<String> command = new ArrayList<>(prefix);
+      command.add(program.toString());
+      command.addAll(List.of("-l", "127.0.0.1", "-p", Integer.toString(port)));
+      if (ServerProcess.isRoot()) {
+        command.addAll(List.of("-u", "root"));
+      }
+      command.addAll(List.of(arguments));
+      return new MemcachedServer(
+          ServerProcess.start(
+              "memcached",
+              Files.createTempDirectory("mortise-memcached"),
+              command,
+              () -> isReady(port)),
+          port);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** It answers, be it that it wants a user. */
+  private static boolean isReady(int port) throws IOException {
+    try (Socket socket = ServerProcess.connect(port);
+        BufferedReader reader =
+            new BufferedReader(
+                new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))) {
+      socket.getOutputStream().write("mn\r\n".getBytes(StandardCharsets.UTF_8));
+      return reader.readLine() != null;
+    }
+  }
+
+  /** {@code memcached://127.0.0.1:port}. */
+  @Override
+  public String url() {
+    return "memcached://127.0.0.1:" + port;
+  }
+}
