@@ -111,6 +111,7 @@ final class Rules {
           "io.mortise.testkit.contract",
           "io.mortise.testkit.contract.client",
           "io.mortise.testkit.contract.differential",
+          "io.mortise.testkit.contract.document",
           "io.mortise.testkit.contract.store",
           "io.mortise.testkit.server");
 

@@ -68,7 +68,7 @@ final class MemcachedKeys implements ExpiringKeys {
   }
 
   String key(LockName name) {
-    return LockKey.of(target.prefix(), name);
+    return ItemKey.of(target.prefix(), name);
   }
 
   private static MetaCommand looking(String key) {

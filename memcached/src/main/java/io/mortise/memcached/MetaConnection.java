@@ -62,7 +62,7 @@ final class MetaConnection {
   MetaConnection(MemcachedTarget target, Ticker ticker) {
     this.target = target;
     this.ticker = ticker;
-    this.clockKey = LockKey.ofClock(target.prefix());
+    this.clockKey = ItemKey.ofClock(target.prefix());
   }
 
   /**

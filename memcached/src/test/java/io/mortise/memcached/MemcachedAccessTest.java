@@ -12,7 +12,7 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
 import io.mortise.testkit.server.MemcachedServer;
-import io.mortise.testkit.server.RawMemcachedConnection;
+import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

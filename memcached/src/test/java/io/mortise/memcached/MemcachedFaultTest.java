@@ -26,7 +26,7 @@ import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.FakeClock;
 import io.mortise.testkit.server.MemcachedServer;
-import io.mortise.testkit.server.RawMemcachedConnection;
+import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

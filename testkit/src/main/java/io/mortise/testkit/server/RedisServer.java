@@ -133,9 +133,9 @@ public final class RedisServer extends LocalServer {
   static RedisServer start(
       Path binary, @Nullable RedisSecurity access, int distance, String... arguments) {
     if (access == null) {
-      return start(binary, PortAllocator.reserveWith(distance), arguments);
+      return start(binary, ServerProcess.PortAllocator.reserveWith(distance), arguments);
     }
-    int tlsPort = PortAllocator.reserveWith(distance);
+    int tlsPort = ServerProcess.PortAllocator.reserveWith(distance);
     List<String> all = new ArrayList<>(access.ofServers(tlsPort));
     all.addAll(List.of(arguments));
     return start(List.of(), binary, freePort(), tlsPort, access, all);

@@ -4,7 +4,7 @@ import io.mortise.LockClient;
 import io.mortise.testkit.server.EtcdCluster;
 import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.MemcachedServer;
-import io.mortise.testkit.server.RawMemcachedConnection;
+import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
 import io.mortise.testkit.server.RedisReplicaPair;
 import io.mortise.testkit.server.RedisServer;
 import java.io.IOException;

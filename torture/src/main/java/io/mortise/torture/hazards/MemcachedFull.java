@@ -3,7 +3,7 @@ package io.mortise.torture.hazards;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.server.MemcachedServer;
-import io.mortise.testkit.server.RawMemcachedConnection;
+import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
 import java.time.Duration;
 
 /** A memcached that is full, and evicts nothing: a contender's refused request deletes a lock. */

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class LockKeyTest {
+class ItemKeyTest {
   private static String key(String name) {
-    return LockKey.of("shop", LockName.of(name));
+    return ItemKey.of("shop", LockName.of(name));
   }
 
   @Test
@@ -54,9 +54,9 @@ class LockKeyTest {
     Set<String> keys = new HashSet<>();
     for (String name : names) {
       String key = key(name);
-      assertThat(key).hasSizeLessThanOrEqualTo(LockKey.MAX_LENGTH).matches("[!-~]+");
+      assertThat(key).hasSizeLessThanOrEqualTo(ItemKey.MAX_LENGTH).matches("[!-~]+");
       assertThat(keys.add(key)).as(name).isTrue();
     }
-    assertThat(keys).doesNotContain(LockKey.ofClock("shop"));
+    assertThat(keys).doesNotContain(ItemKey.ofClock("shop"));
   }
 }

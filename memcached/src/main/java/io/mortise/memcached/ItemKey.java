@@ -11,13 +11,13 @@ import java.util.Base64;
  * memcached takes is written as its beginning, {@code %%} and its SHA-256. No two names share a
  * key: no other key holds {@code %%}.
  */
-final class LockKey {
+final class ItemKey {
   /** KEY_MAX_LENGTH of memcached. */
   static final int MAX_LENGTH = 250;
 
   private static final String HEX = "0123456789ABCDEF";
 
-  private LockKey() {}
+  private ItemKey() {}
 
   static String of(String prefix, LockName name) {
     byte[] utf8 = name.utf8();
