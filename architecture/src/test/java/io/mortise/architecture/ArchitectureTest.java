@@ -28,6 +28,7 @@ class ArchitectureTest {
           "io.mortise.consul.ConsulStore",
           "io.mortise.etcd.EtcdStore",
           "io.mortise.nats.NatsStore",
+          "io.mortise.memcached.MemcachedStore",
           "io.mortise.quorum.QuorumStore",
           "io.mortise.micrometer.LockMetrics",
           "io.mortise.testkit.contract.store.LockStoreContract",

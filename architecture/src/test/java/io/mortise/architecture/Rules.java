@@ -52,6 +52,7 @@ final class Rules {
           "io.mortise.consul",
           "io.mortise.etcd",
           "io.mortise.nats",
+          "io.mortise.memcached",
           "io.mortise.quorum");
 
   static final String[] TOOLS = {
@@ -100,6 +101,7 @@ final class Rules {
           "io.mortise.consul",
           "io.mortise.etcd",
           "io.mortise.nats",
+          "io.mortise.memcached",
           "io.mortise.quorum",
           "io.mortise.micrometer",
           "io.mortise.shedlock",
@@ -140,6 +142,8 @@ final class Rules {
           "EtcdStoreProvider",
           "JdbcStore",
           "MemStoreProvider",
+          "MemcachedStore",
+          "MemcachedStoreProvider",
           "MortiseLockService",
           "NatsStore",
           "NatsStoreProvider",
@@ -220,7 +224,7 @@ final class Rules {
                   + " and for the time of day its java.time.InstantSource");
 
   /** The members of a quorum have no version of a text in common. */
-  private static final Set<String> WITHOUT_FACTS = Set.of("QuorumLockStore");
+  private static final Set<String> WITHOUT_FACTS = Set.of("QuorumLockStore", "MemcachedLockStore");
 
   /** Once, latch and barrier stand on facts: the author of a further store meets this. */
   static final ArchRule STORES_KEEP_FACTS =

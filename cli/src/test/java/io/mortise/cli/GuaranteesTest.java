@@ -132,7 +132,15 @@ class GuaranteesTest {
     assertThat(worst)
         .extracting(cell -> cell.mode().id())
         .containsOnly(
-            "postgresql/unsafe", "redis-plain", "zk", "zk+curator", "etcd", "consul", "nats");
+            "postgresql/unsafe",
+            "redis-plain",
+            "zk",
+            "zk+curator",
+            "etcd",
+            "consul",
+            "nats",
+            "memcached",
+            "memcached/evicting");
   }
 
   private int execute(String... words) {

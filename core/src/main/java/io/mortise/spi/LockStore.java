@@ -79,6 +79,7 @@ public interface LockStore extends Store {
       case "consul" -> "mortise-consul";
       case "etcd" -> "mortise-etcd";
       case "nats" -> "mortise-nats";
+      case "memcached" -> "mortise-memcached";
       case "zk" -> "mortise-zookeeper";
       case "zk+curator" -> "mortise-curator";
       case "quorum" -> "mortise-quorum";

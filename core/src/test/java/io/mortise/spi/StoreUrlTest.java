@@ -169,6 +169,7 @@ class StoreUrlTest {
     "quorum:redis://a, Add the artifact mortise-quorum",
     "consul://a, Add the artifact mortise-consul",
     "etcd://a, Add the artifact mortise-etcd",
+    "memcached://a, Add the artifact mortise-memcached",
     "nats://a, Add the artifact mortise-nats",
     "redis://h, Add the artifact mortise-redis",
     "'jdbc:oracle:thin:@h', 'PostgreSQL, MySQL, MariaDB, SQLite and H2 can keep locks'",

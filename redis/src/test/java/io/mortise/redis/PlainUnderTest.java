@@ -3,6 +3,7 @@ package io.mortise.redis;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.StoreUnderTest;
+import io.mortise.testkit.contract.differential.ExpiringKeyTable;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -35,7 +36,7 @@ final class PlainUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore reference() {
-    return new PlainLockTable();
+    return new ExpiringKeyTable();
   }
 
   /** One at a time, and facts beside the locks. */

@@ -62,6 +62,14 @@ public interface StoreUnderTest extends AutoCloseable {
     return true;
   }
 
+  /**
+   * Whether {@link LockStore#inspect} lists locks; a store that cannot shows one by its name, and
+   * refuses to show all.
+   */
+  default boolean listsLocks() {
+    return true;
+  }
+
   /** Whether {@link LockStore#sessions} lists sessions; a store that cannot refuses. */
   default boolean listsSessions() {
     return capabilities().contains(Capability.SESSION);

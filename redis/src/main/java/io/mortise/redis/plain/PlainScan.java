@@ -23,7 +23,7 @@ final class PlainScan {
 
   CompletionStage<LockViewPage> inspect(LockQuery query) {
     LockName name = query.name();
-    if (name != null && store.isFact(name)) {
+    if (name != null && PlainKeys.isFact(name)) {
       return CompletableFuture.completedFuture(new LockViewPage(List.of(), null));
     } else if (name != null) {
       return plain(view(name).thenApply(view -> new LockViewPage(view.stream().toList(), null)));
@@ -55,16 +55,14 @@ final class PlainScan {
   }
 
   private CompletableFuture<Optional<LockView>> view(LockName name) {
-    return store
-        .who(store.renewals(), store.key(name))
-        .thenApply(holder -> holder.map(found -> found.view(name)));
+    return store.keys().holder(name).thenApply(holder -> holder.map(found -> found.view(name)));
   }
 
   /** Not every key that begins like one of ours is one. */
   private Optional<LockName> name(String key) {
     try {
       return Optional.of(LockName.of(key.substring(store.options().prefix().length())))
-          .filter(name -> !store.isFact(name));
+          .filter(name -> !PlainKeys.isFact(name));
     } catch (IllegalArgumentException e) {
       return Optional.empty();
     }

@@ -4,6 +4,7 @@ import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.internal.storekit.ExpiringKeySession;
 import io.mortise.redis.codec.FactCodec;
 import io.mortise.redis.plain.KeyLayout.CompareAndDelete;
 import io.mortise.redis.transport.ErrorReplyException;
@@ -26,11 +27,9 @@ import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -40,16 +39,13 @@ import org.jspecify.annotations.Nullable;
  * All exclude each other: who wrote the key has the lock.
  *
  * <p>What such a key cannot keep is not pretended: no queue, no tokens, no sharing, no record. A
- * session is kept on this side only, see {@link PlainSession}. Facts have keys of their own, which
- * no other program looks at. Thread-safe.
+ * session is kept on this side only, see {@link ExpiringKeySession}. Facts have keys of their own,
+ * which no other program looks at. Thread-safe.
  */
 public final class PlainStore implements LockStore {
   private static final Set<Capability> CAPABILITIES = Set.of(Capability.FACTS);
 
   private static final Duration MIN_TTL = Duration.ofMillis(100);
-
-  /** What the names of facts begin with, in keys; no lock has such a name. */
-  private static final String FACT = "mortise:fact:";
 
   private static final LuaScript FACT_SCRIPT =
       LuaScript.beside(PlainStore.class, "/io/mortise/redis/fact.lua");
@@ -66,7 +62,7 @@ public final class PlainStore implements LockStore {
   private final CommandExecutor requests;
   private final CommandExecutor renewals;
   private final KeyspaceListener listener;
-  private final CompareAndDelete compareAndDelete;
+  private final PlainKeys keys;
 
   /**
    * Looks at what the server can do. Blocks.
@@ -96,8 +92,13 @@ public final class PlainStore implements LockStore {
     for (LuaScript script : options.layout().scripts()) {
       must(RedisCommand.of("SCRIPT", "LOAD", script.text()));
     }
-    this.compareAndDelete =
-        options.layout() == KeyLayout.STRING ? probe() : CompareAndDelete.SCRIPT;
+    this.keys =
+        new PlainKeys(
+            profile,
+            options,
+            options.layout() == KeyLayout.STRING ? probe() : CompareAndDelete.SCRIPT,
+            requests,
+            renewals);
     this.listener = new KeyspaceListener(ops, options.layout(), publishesKeys() ? database : -1);
   }
 
@@ -152,75 +153,21 @@ public final class PlainStore implements LockStore {
     return profile;
   }
 
-  CommandExecutor requests() {
-    return requests;
-  }
-
   CommandExecutor renewals() {
     return renewals;
   }
 
-  KeyspaceListener listener() {
-    return listener;
-  }
-
-  KeyLayout layout() {
-    return options.layout();
+  PlainKeys keys() {
+    return keys;
   }
 
   PlainOptions options() {
     return options;
   }
 
-  String key(LockName name) {
-    return options.prefix() + name.value();
-  }
-
-  /** Whether the key of that name is a fact's, and no lock's. */
-  boolean isFact(LockName name) {
-    return name.value().startsWith(FACT);
-  }
-
-  RedisCommand release(String key, String value) {
-    return options.layout().release(key, value, compareAndDelete);
-  }
-
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    return new PlainSession(this, ticker, spec, hints);
-  }
-
-  /** Who has a lock; empty if nobody has it. Two commands that travel together. */
-  CompletableFuture<Optional<KeyHolder>> who(CommandExecutor commandExecutor, String key) {
-    CompletableFuture<@Nullable Object> holder =
-        commandExecutor
-            .call(options.layout().who(key))
-            .exceptionally(
-                failure -> {
-                  if (CommandExecutor.failure(failure)
-                      .filter(refusal -> refusal.is("WRONGTYPE"))
-                      .isPresent()) {
-                    return otherType();
-                  }
-                  throw new CompletionException(failure);
-                });
-    CompletableFuture<@Nullable Object> left = commandExecutor.call(RedisCommand.of("PTTL", key));
-    return holder.thenCombine(
-        left,
-        (who, millis) -> {
-          String value =
-              who instanceof WrongTypeReply ? KeyHolder.UNKNOWN : options.layout().holder(who);
-          // -2: gone between the two.
-          return value == null || !(millis instanceof Long pttl) || pttl == -2
-              ? Optional.empty()
-              : Optional.of(KeyHolder.of(value, pttl));
-        });
-  }
-
-  private static final class WrongTypeReply {}
-
-  private static Object otherType() {
-    return new WrongTypeReply();
+    return new PlainSession(keys, listener, ticker, spec, hints);
   }
 
   @Override
@@ -232,7 +179,7 @@ public final class PlainStore implements LockStore {
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
     return refused(
         "cannot evict: nobody would tell the holder. Delete the key '"
-            + key(name)
+            + keys.key(name)
             + "' if the holder is surely gone");
   }
 
@@ -253,8 +200,7 @@ public final class PlainStore implements LockStore {
   }
 
   private CompletionStage<@Nullable Object> fact(LockName name, List<String> args) {
-    String key = options.prefix() + FACT + name.value();
-    return requests.call(RedisCommand.of(FACT_SCRIPT, List.of(key), args));
+    return requests.call(RedisCommand.of(FACT_SCRIPT, List.of(keys.factKey(name)), args));
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.mortise.redis.sharded;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.RendezvousHash;
 import io.mortise.redis.transport.LuaScript;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.time.Ticker;

@@ -3,6 +3,7 @@ package io.mortise.redis.sharded;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.RendezvousHash;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;

@@ -34,6 +34,7 @@ public final class HazardCatalog {
       case "late-command" -> new DelayedCommand();
       case "etcd-lease-revoked" -> EtcdLeaderPause::leaseIsRevoked;
       case "etcd-late-write" -> EtcdLeaderPause::writeIsLate;
+      case "memcached-full" -> new MemcachedFull();
       default -> throw new IllegalStateException("Nothing plays story '" + name + "'.");
     };
   }

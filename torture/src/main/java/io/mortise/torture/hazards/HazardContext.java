@@ -1,8 +1,10 @@
 package io.mortise.torture.hazards;
 
 import io.mortise.LockClient;
-import io.mortise.testkit.server.EtcdCluster;
 import io.mortise.testkit.server.EtcdServer;
+import io.mortise.testkit.server.EtcdServer.EtcdCluster;
+import io.mortise.testkit.server.MemcachedServer;
+import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
 import io.mortise.testkit.server.RedisReplicaPair;
 import io.mortise.testkit.server.RedisServer;
 import java.io.IOException;
@@ -119,6 +121,22 @@ public final class HazardContext implements AutoCloseable {
         EtcdCluster.start(
             EtcdServer.installed()
                 .orElseThrow(() -> new MissingProgramException("etcd 3.4 or later"))));
+  }
+
+  /** A memcached of its own, with little memory, which does not evict. */
+  MemcachedServer memcached() {
+    return open(
+        MemcachedServer.start(
+            MemcachedServer.installed()
+                .orElseThrow(() -> new MissingProgramException("memcached 1.6 or later")),
+            "-M",
+            "-m",
+            "2"));
+  }
+
+  /** A connection that sends what a naive lock sends, and what a cache does. */
+  RawMemcachedConnection connect(MemcachedServer server) {
+    return open(new RawMemcachedConnection(server.port()));
   }
 
   private static Path redisProgram() {

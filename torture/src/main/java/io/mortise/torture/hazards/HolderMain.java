@@ -67,7 +67,8 @@ final class HolderMain {
         }
         case "insert" -> insert(words[1], words[2]) ? "ok" : "busy";
         case "znode" ->
-            new NaiveZooKeeperLock(words[1], Integer.parseInt(words[2])).lock(words[3])
+            new ZooKeeperSessionPause.NaiveZooKeeperLock(words[1], Integer.parseInt(words[2]))
+                    .lock(words[3])
                 ? "ok"
                 : "busy";
         case "valid" -> Boolean.toString(lease != null && lease.isValid());

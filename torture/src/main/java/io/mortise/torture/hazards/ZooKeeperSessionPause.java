@@ -3,7 +3,12 @@ package io.mortise.torture.hazards;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.server.ZooKeeperServer;
+import java.io.IOException;
 import java.time.Duration;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
 
 /** A holder of an ephemeral node is stopped for longer than its ZooKeeper session lives. */
 final class ZooKeeperSessionPause implements Hazard.HazardScenario {
@@ -81,5 +86,38 @@ final class ZooKeeperSessionPause implements Hazard.HazardScenario {
           "account", "refuses it: it has seen a later token; it has " + protectedAccount.read());
     }
     hazardContext.conclude("held, as told: A was told, and its late write was refused");
+  }
+
+  /** The naive lock of ZooKeeper: the client that makes an ephemeral node has it. Thread-safe. */
+  static final class NaiveZooKeeperLock implements AutoCloseable {
+    private final ZooKeeper client;
+
+    NaiveZooKeeperLock(String servers, int sessionMillis) throws IOException {
+      client = new ZooKeeper(servers, sessionMillis, event -> {});
+    }
+
+    /** Whether the node was not there, and is ours now. */
+    boolean lock(String path) {
+      try {
+        client.create(path, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+        return true;
+      } catch (KeeperException.NodeExistsException held) {
+        return false;
+      } catch (KeeperException e) {
+        throw new IllegalStateException("ZooKeeper does not answer.", e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("Interrupted.", e);
+      }
+    }
+
+    @Override
+    public void close() {
+      try {
+        client.close();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 }

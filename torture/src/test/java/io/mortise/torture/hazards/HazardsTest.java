@@ -49,6 +49,12 @@ class HazardsTest {
   }
 
   @Test
+  void givenFullMemcached_whenAnotherAsks_thenTheHolderKeepsTheLock() throws Exception {
+    assertThat(HazardRunner.play("memcached-full"))
+        .contains("has deleted A's lock", "gets the lock after A");
+  }
+
+  @Test
   void givenStoryThatGoesOtherwise_whenPlayed_thenItSaysSo() {
     try (HazardContext hazardContext =
         new HazardContext(new PrintStream(told, true, UTF_8), null)) {

@@ -7,6 +7,7 @@ import io.mortise.consul.ConsulStore;
 import io.mortise.curator.CuratorStore;
 import io.mortise.etcd.EtcdStore;
 import io.mortise.jdbc.JdbcStore;
+import io.mortise.memcached.MemcachedStore;
 import io.mortise.nats.NatsStore;
 import io.mortise.quorum.QuorumStore;
 import io.mortise.redis.RedisStore;
@@ -65,6 +66,7 @@ class WallClockUsageTest {
           ConsulStore.class,
           EtcdStore.class,
           NatsStore.class,
+          MemcachedStore.class,
           QuorumStore.class,
           ZooKeeperStore.class,
           CuratorStore.class

@@ -178,7 +178,18 @@ public record HazardStory(
               "The client takes its request back by a write. The late request compares a revision that is not there any more, and"
                   + " grants nothing.",
               Set.of("etcd"),
-              List.of("slow-network")));
+              List.of("slow-network")),
+          new HazardStory(
+              "memcached-full",
+              "A full memcached refuses a request for a lock, and deletes the lock with that",
+              "memcached 1.6, proto_text.c, \"Avoid stale data persisting in cache because we failed alloc\"",
+              "memcached",
+              "Another process asks for the lock by ms in mode add. There is no memory, and the server deletes the item that is"
+                  + " there: the lock is free while its holder works.",
+              "A lock is added by a command that leaves the item alone, and extended by a touch. The refused request changes"
+                  + " nothing.",
+              Set.of("memcached"),
+              List.of("lost-data")));
 
   /** Every story, in the order in which they are best read. */
   public static List<HazardStory> all() {

@@ -10,6 +10,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreProfile;
 import io.mortise.testkit.Seed;
+import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -72,6 +73,7 @@ final class CommandGenerator {
   private final RandomGenerator random;
   private final boolean calm;
   private final boolean timeByHand;
+  private final boolean listsLocks;
   private final List<LockName> names;
   private final StoreProfile store;
   private final List<SessionId> live = new ArrayList<>();
@@ -81,21 +83,20 @@ final class CommandGenerator {
   private Duration passed = Duration.ZERO;
   private long numbers;
 
-  private CommandGenerator(
-      RandomGenerator random, boolean calm, Set<Capability> capabilities, boolean timeByHand) {
+  private CommandGenerator(RandomGenerator random, boolean calm, StoreUnderTest under) {
     this.random = random;
     this.calm = calm;
-    this.timeByHand = timeByHand;
+    this.timeByHand = under.isTimeByHand();
+    this.listsLocks = under.listsLocks();
     this.names = calm ? MANY_NAMES : NAMES;
     this.store =
-        new StoreProfile("drawn for", capabilities, Duration.ZERO, Duration.ZERO, Duration.ZERO);
+        new StoreProfile(
+            "drawn for", under.capabilities(), Duration.ZERO, Duration.ZERO, Duration.ZERO);
   }
 
   /** Every second seed is of a calm run. */
-  static List<StoreCommand> draw(
-      Seed seed, int steps, Set<Capability> capabilities, boolean timeByHand) {
-    CommandGenerator source =
-        new CommandGenerator(seed.random(), seed.value() % 2 == 0, capabilities, timeByHand);
+  static List<StoreCommand> draw(Seed seed, int steps, StoreUnderTest under) {
+    CommandGenerator source = new CommandGenerator(seed.random(), seed.value() % 2 == 0, under);
     List<StoreCommand> storeCommands = new ArrayList<>();
     while (storeCommands.size() < steps) {
       source.next(storeCommands);
@@ -139,7 +140,7 @@ final class CommandGenerator {
     } else if (dice < 96) {
       storeCommands.add(new StoreCommand.Reopen(pick(names)));
     } else {
-      storeCommands.add(new StoreCommand.Inspect(chance(20) ? null : pick(names)));
+      storeCommands.add(new StoreCommand.Inspect(chance(20) && listsLocks ? null : pick(names)));
     }
   }
 

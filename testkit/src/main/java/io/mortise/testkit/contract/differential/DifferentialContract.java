@@ -98,7 +98,7 @@ public abstract class DifferentialContract {
 
   private List<StoreCommand> draw(Seed seed, int steps) {
     try (StoreUnderTest under = stores.get()) {
-      return CommandGenerator.draw(seed, steps, under.capabilities(), under.isTimeByHand());
+      return CommandGenerator.draw(seed, steps, under);
     }
   }
 

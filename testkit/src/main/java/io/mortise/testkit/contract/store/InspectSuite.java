@@ -34,6 +34,7 @@ class InspectSuite extends StoreSuite {
   @Test
   void givenUnknownLock_thenThereIsNothingToSee() {
     assertThat(look(LOCK)).isEmpty();
+    needsList();
     LockViewPage page = BoundedWait.join(store().inspect(LockQuery.all()));
     assertThat(page.locks()).isEmpty();
     assertThat(page.next()).isNull();
@@ -176,6 +177,7 @@ class InspectSuite extends StoreSuite {
 
   @Test
   void givenManyLocks_thenPagesShowEachHeldOneOnce_andIdleOnesOnlyIfAsked() {
+    needsList();
     SessionDriver a = session("a");
     Set<LockName> held = new HashSet<>();
     Set<LockName> all = new HashSet<>();

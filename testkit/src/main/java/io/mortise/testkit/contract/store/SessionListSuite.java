@@ -25,7 +25,7 @@ class SessionListSuite extends StoreSuite {
 
   @Test
   void givenSessionThatHoldsAndWaitsForNothing_thenItIsListedWithItsProcess() {
-    needsList();
+    needsSessionList();
     SessionDriver idle = session("idle „é“");
     SessionInfo found = listed(idle.id());
     assertThat(found.client()).isEqualTo(new ClientInfo("testhost", 4711, "idle „é“"));
@@ -35,7 +35,7 @@ class SessionListSuite extends StoreSuite {
 
   @Test
   void givenHolder_thenItsAttemptBeginsWithTheIdOfItsSession() {
-    needsList();
+    needsSessionList();
     SessionDriver a = session("a");
     String attempt = a.hold(LOCK, EX).attempt().encoded();
     assertThat(attempt).startsWith(listed(a.id()).session());
@@ -43,7 +43,7 @@ class SessionListSuite extends StoreSuite {
 
   @Test
   void givenManySessions_thenPagesShowEachOnce_andNoneIsTooLong() {
-    needsList();
+    needsSessionList();
     List<String> opened = new ArrayList<>();
     for (int i = 0; i < 9; i++) {
       opened.add(session("many").id().value());
@@ -54,7 +54,7 @@ class SessionListSuite extends StoreSuite {
 
   @Test
   void givenClosedSession_thenItIsListedAsOverOrNotAtAll() {
-    needsList();
+    needsSessionList();
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     a.close();
@@ -66,7 +66,7 @@ class SessionListSuite extends StoreSuite {
 
   @Test
   void givenDeadSession_thenItIsListedAsOverOrNotAtAll() {
-    needsList();
+    needsSessionList();
     SessionDriver a = shortSession("a");
     outliveSession();
     assertThat(all(1000))
@@ -84,7 +84,7 @@ class SessionListSuite extends StoreSuite {
         .withMessageContaining(store().profile().display());
   }
 
-  private void needsList() {
+  private void needsSessionList() {
     Assumptions.assumeTrue(under.listsSessions(), "the store lists no sessions");
   }
 

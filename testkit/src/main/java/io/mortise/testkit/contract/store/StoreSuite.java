@@ -83,6 +83,11 @@ abstract class StoreSuite {
     return under.capabilities().contains(capability);
   }
 
+  /** Skips the rest of the test where locks are seen by their names alone. */
+  final void needsList() {
+    Assumptions.assumeTrue(under.listsLocks(), "the store lists no locks");
+  }
+
   /** Whether holds outlive their sessions; not a question where there are none. */
   final boolean proofs() {
     return can(Capability.PROOF) || !can(Capability.SESSION);

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A survey says what a look at each lock says, and both show the locks of a prefix alone. */
@@ -33,6 +34,11 @@ class SurveySuite extends StoreSuite {
 
   SurveySuite(StoreUnderTest under) {
     super(under);
+  }
+
+  @BeforeEach
+  void needsLocksThatAreListed() {
+    needsList();
   }
 
   @Test

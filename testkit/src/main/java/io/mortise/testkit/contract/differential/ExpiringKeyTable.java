@@ -1,4 +1,4 @@
-package io.mortise.redis;
+package io.mortise.testkit.contract.differential;
 
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
@@ -27,7 +27,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -38,19 +37,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What plain locks are, as a machine: keys, each with the attempt that wrote it. It is to them what
- * the lock table is to the other stores, whose memory of ended attempts a key does not have: who
- * asks again after his own end is granted again, and an end is told once.
+ * The reference of stores without sessions ({@link io.mortise.spi.Capability#SESSION}): keys, each
+ * with the attempt that wrote it. It is to them what the lock table is to the other stores, whose
+ * memory of ended attempts a key does not have: an attempt that asks again after its own end is
+ * granted again, and an end is told once. For {@link io.mortise.testkit.StoreUnderTest#reference}.
  *
  * <p>Time does not pass here; no key expires. Not thread-safe.
  */
-final class PlainLockTable implements LockStore {
+public final class ExpiringKeyTable implements LockStore {
   private static final StoreProfile PROFILE =
       new StoreProfile("keys", Set.of(), Duration.ZERO, Duration.ZERO, Duration.ZERO);
 
   private final Map<LockName, Key> keys = new TreeMap<>(Comparator.comparing(LockName::value));
 
   private record Key(AttemptId attempt, Duration ttl) {}
+
+  /** A table without keys. */
+  public ExpiringKeyTable() {}
 
   @Override
   public StoreProfile profile() {
@@ -133,14 +136,15 @@ final class PlainLockTable implements LockStore {
       created = true;
       beat = next;
       seen.forEach(holdEnded::remove);
-      for (AttemptId attempt : Set.copyOf(granted.keySet())) {
-        LockName name = granted.get(attempt);
-        if (!has(name, attempt)) {
-          granted.remove(attempt);
-          holdEnded.put(
-              ++told, new SessionNotification.HoldEnded(name, attempt, EndReason.UNKNOWN));
-        }
-      }
+      Map.copyOf(granted)
+          .forEach(
+              (attempt, name) -> {
+                if (!has(name, attempt)) {
+                  granted.remove(attempt);
+                  holdEnded.put(
+                      ++told, new SessionNotification.HoldEnded(name, attempt, EndReason.UNKNOWN));
+                }
+              });
       List<Renewal.NumberedNotification> notifications = new ArrayList<>();
       holdEnded.forEach((id, one) -> notifications.add(new Renewal.NumberedNotification(id, one)));
       return done(new Renewal.Renewed(0, notifications, false));
@@ -167,10 +171,13 @@ final class PlainLockTable implements LockStore {
   @Override
   public CompletionStage<LockViewPage> inspect(LockQuery query) {
     LockName only = query.name();
-    Set<LockName> names = new HashSet<>(only == null ? keys.keySet() : Set.of(only));
-    names.retainAll(keys.keySet());
     return done(
-        new LockViewPage(names.stream().map(name -> view(name, keys.get(name))).toList(), null));
+        new LockViewPage(
+            keys.entrySet().stream()
+                .filter(entry -> only == null || only.equals(entry.getKey()))
+                .map(entry -> view(entry.getKey(), entry.getValue()))
+                .toList(),
+            null));
   }
 
   private static LockView view(LockName name, Key key) {

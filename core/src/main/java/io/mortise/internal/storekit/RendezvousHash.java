@@ -1,4 +1,4 @@
-package io.mortise.redis.sharded;
+package io.mortise.internal.storekit;
 
 import io.mortise.LockName;
 import java.nio.charset.StandardCharsets;
@@ -12,18 +12,19 @@ import java.util.List;
  * numbers; {@code mix} is the 64-bit finalizer of MurmurHash3. Part of what is promised: clients of
  * other versions must find the same server. Test vectors stand in {@code RendezvousHashTest}.
  */
-final class RendezvousHash {
+public final class RendezvousHash {
   private static final long OFFSET = 0xcbf29ce484222325L;
   private static final long PRIME = 0x100000001b3L;
 
   private final long[] ids;
 
-  RendezvousHash(List<String> ids) {
+  /** Over these servers, of which the order does not matter. */
+  public RendezvousHash(List<String> ids) {
     this.ids = ids.stream().mapToLong(id -> fnv1a64(id.getBytes(StandardCharsets.UTF_8))).toArray();
   }
 
   /** The index of the id that has this name. */
-  int of(LockName name) {
+  public int of(LockName name) {
     long hash = fnv1a64(name.utf8());
     int best = 0;
     long highest = mix(hash ^ ids[0]);

@@ -1,4 +1,4 @@
-package io.mortise.redis.sharded;
+package io.mortise.internal.storekit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

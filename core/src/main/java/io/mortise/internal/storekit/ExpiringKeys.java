@@ -1,0 +1,93 @@
+package io.mortise.internal.storekit;
+
+import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreProfile;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server in which a lock is a key with an expiry, and nothing else. {@link ExpiringKeySession}
+ * makes sessions of it. Thread-safe; nothing here waits for a network.
+ *
+ * <p>A future completes on any thread. What it fails with goes to {@link #failed}, where it becomes
+ * a reply.
+ */
+public interface ExpiringKeys {
+  /** What the store is and can do: no capability that locks have. */
+  StoreProfile profile();
+
+  /** Why the store cannot do what is asked; empty if it can. Asked before anything is sent. */
+  default Optional<Reply> refusal(Request request) {
+    return profile().refusal(request);
+  }
+
+  /**
+   * Takes the key for the session's TTL, or longer, if nobody has it. A key that somebody has keeps
+   * its expiry, also if it is of the same attempt.
+   */
+  CompletableFuture<TakenKey> take(LockName name, AttemptId attempt, SessionSpec session);
+
+  /**
+   * Restarts the expiry of each key that its attempt has: a TTL from when this is executed, or
+   * longer. One round trip for all.
+   *
+   * @return of each key in the same order whether the attempt has it
+   */
+  CompletableFuture<List<Boolean>> extend(List<AttemptKey> keys, Duration ttl);
+
+  /**
+   * As {@link #extend}, with what a renewal tells beside it, and where no backlog of requests can
+   * delay it. Also if there is no key.
+   */
+  CompletableFuture<KeyRenewal> renew(List<AttemptKey> keys, Duration ttl);
+
+  /**
+   * Deletes the key if the attempt has it.
+   *
+   * @return whether it had it
+   */
+  CompletableFuture<Boolean> release(LockName name, AttemptId attempt);
+
+  /** What the failure of a step means: the store is full, or did not answer as it should. */
+  Reply failed(Request request, Throwable failure);
+
+  /** The key of a lock, as an attempt may have it. */
+  record AttemptKey(LockName name, AttemptId attempt) {}
+
+  /**
+   * What came of taking a key.
+   *
+   * @param taken whether it was taken now
+   * @param owner who has it, if it was not taken; null if the key had gone before that was asked
+   */
+  record TakenKey(boolean taken, @Nullable KeyOwner owner) {
+    /** It was taken. */
+    public static final TakenKey TAKEN = new TakenKey(true, null);
+
+    /** Somebody had it, and has not any more. */
+    public static final TakenKey GONE = new TakenKey(false, null);
+  }
+
+  /**
+   * Who has a key.
+   *
+   * @param left until it expires; not zero
+   * @param freeAfter after so long it has surely expired, if nobody extends it
+   */
+  record KeyOwner(AttemptId attempt, Duration left, Duration freeAfter) {}
+
+  /**
+   * What came of a renewal.
+   *
+   * @param storeMicros as in {@link io.mortise.spi.Renewal.Renewed#storeMicros()}
+   * @param extended of each key whether its attempt has it
+   */
+  record KeyRenewal(long storeMicros, List<Boolean> extended) {}
+}

@@ -1,0 +1,286 @@
+package io.mortise.memcached;
+
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.ExpiringKeys;
+import io.mortise.memcached.MetaException.FailureKind;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreProfile;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+/**
+ * Locks as items. Three commands are never used, for reasons that tests show: one that stores an
+ * item anew to extend it and {@code ms} in mode {@code E}, since both delete the item where the
+ * server has no room; and a delete without comparing the CAS value.
+ *
+ * <p><b>How long an item lives.</b> The server counts whole seconds, so an item may expire up to
+ * one second early. It skips a second every few minutes, when its timer has moved on by one second,
+ * which is another; and a {@link ServerClock} that was first read within a second does not notice a
+ * third. An item therefore gets three seconds more than the TTL, rounded up.
+ */
+final class MemcachedKeys implements ExpiringKeys {
+  static final Duration EXPIRY_LAG = Duration.ofSeconds(4);
+  private static final int EARLY_SECONDS = 3;
+
+  private final MemcachedTarget target;
+  private final StoreProfile profile;
+  private final MetaTransport requests;
+  private final MetaTransport renewals;
+
+  /** CAS values of what was granted, which spare a release a round trip. */
+  private final Map<AttemptId, String> casValues = new ConcurrentHashMap<>();
+
+  /** The latest request of a name that has a release of two round trips before it, or is one. */
+  private final Map<LockName, CompletableFuture<?>> unfinished = new ConcurrentHashMap<>();
+
+  MemcachedKeys(
+      MemcachedTarget target,
+      StoreProfile profile,
+      MetaTransport requests,
+      MetaTransport renewals) {
+    this.target = target;
+    this.profile = profile;
+    this.requests = requests;
+    this.renewals = renewals;
+  }
+
+  /** What an item gets, so that it lives for the TTL at least. */
+  static long seconds(Duration ttl) {
+    return ttl.plusNanos(999_999_999).toSeconds() + EARLY_SECONDS;
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  String key(LockName name) {
+    return ItemKey.of(target.prefix(), name);
+  }
+
+  private static MetaCommand looking(String key) {
+    return MetaCommand.meta("mg " + key + " v c t");
+  }
+
+  @Override
+  public CompletableFuture<TakenKey> take(LockName name, AttemptId attempt, SessionSpec session) {
+    return inOrder(name, () -> add(name, attempt, session));
+  }
+
+  /**
+   * Requests of a name are executed in the order in which they were made, also after a release that
+   * takes two round trips.
+   */
+  private <T> CompletableFuture<T> inOrder(LockName name, Supplier<CompletableFuture<T>> step) {
+    CompletableFuture<?> before = unfinished.get(name);
+    return before == null
+        ? step.get()
+        : last(name, before.handle((answer, failure) -> true).thenCompose(over -> step.get()));
+  }
+
+  private <T> CompletableFuture<T> last(LockName name, CompletableFuture<T> result) {
+    unfinished.put(name, result);
+    var unused = result.whenComplete((answer, failure) -> unfinished.remove(name, result));
+    return result;
+  }
+
+  private CompletableFuture<TakenKey> add(LockName name, AttemptId attempt, SessionSpec session) {
+    String key = key(name);
+    LockItem item = new LockItem(attempt, session.client());
+    return requests
+        .callByClock(
+            List.of(MetaCommand.add(key, seconds(session.ttl()), item.encoded()), looking(key)))
+        .thenApply(
+            replies -> {
+              MetaReply added = replies.get(0);
+              MetaReply found = replies.get(1);
+              if (found.is("EN")) {
+                if (added.isOutOfMemory()) {
+                  throw failure(FailureKind.FULL, added);
+                }
+                return TakenKey.GONE;
+              } else if (!found.is("VA")) {
+                throw failure(FailureKind.UNANSWERED, found);
+              }
+              AttemptId owner = LockItem.parse(found.value()).attempt();
+              if (owner.equals(attempt)) {
+                casValues.put(attempt, found.flag('c'));
+                if (added.is("STORED")) {
+                  return TakenKey.TAKEN;
+                }
+              } else if (added.isError() && !added.isOutOfMemory()) {
+                throw failure(FailureKind.UNANSWERED, added);
+              }
+              Duration left = left(found);
+              return new TakenKey(
+                  false, new KeyOwner(owner, left, left.plusSeconds(EARLY_SECONDS + 1)));
+            });
+  }
+
+  private static CompletionException failure(FailureKind kind, MetaReply reply) {
+    return new CompletionException(
+        new MetaException(kind, "The server refused a request: " + reply.shown(), null));
+  }
+
+  /**
+   * What is left of the hold, which is less than what is left of the item. An item without an end
+   * is nobody's lock; it is shown as an hour.
+   */
+  private static Duration left(MetaReply found) {
+    long seconds = found.number('t');
+    return seconds < 0
+        ? Duration.ofHours(1)
+        : Duration.ofSeconds(Math.max(1, seconds - EARLY_SECONDS));
+  }
+
+  @Override
+  public CompletableFuture<List<Boolean>> extend(List<AttemptKey> keys, Duration ttl) {
+    return inOrder(keys.get(0).name(), () -> extend(requests, keys, ttl));
+  }
+
+  @Override
+  public CompletableFuture<KeyRenewal> renew(List<AttemptKey> keys, Duration ttl) {
+    return keys.isEmpty()
+        ? renewals
+            .call(List.of(MetaCommand.classic("mn")))
+            .thenApply(replies -> new KeyRenewal(0, List.of()))
+        : extend(renewals, keys, ttl).thenApply(extended -> new KeyRenewal(0, extended));
+  }
+
+  /** Touches and looks. An item that has become another's is touched once too: a delay for it. */
+  private CompletableFuture<List<Boolean>> extend(
+      MetaTransport transport, List<AttemptKey> keys, Duration ttl) {
+    List<MetaCommand> commands =
+        keys.stream()
+            .map(key -> MetaCommand.meta("mg " + key(key.name()) + " v T" + seconds(ttl)))
+            .toList();
+    return transport
+        .callByClock(commands)
+        .thenApply(
+            replies -> {
+              for (MetaReply reply : replies) {
+                if (!reply.is("VA") && !reply.is("EN")) {
+                  throw failure(FailureKind.UNANSWERED, reply);
+                }
+              }
+              return IntStream.range(0, keys.size())
+                  .mapToObj(i -> isOf(replies.get(i), keys.get(i).attempt()))
+                  .toList();
+            });
+  }
+
+  private boolean isOf(MetaReply reply, AttemptId attempt) {
+    boolean is = reply.is("VA") && LockItem.parse(reply.value()).attempt().equals(attempt);
+    if (!is) {
+      casValues.remove(attempt);
+    }
+    return is;
+  }
+
+  @Override
+  public CompletableFuture<Boolean> release(LockName name, AttemptId attempt) {
+    CompletableFuture<?> before = unfinished.get(name);
+    String cas = before == null ? casValues.remove(attempt) : null;
+    return cas == null
+        ? last(
+            name,
+            (before == null
+                    ? CompletableFuture.completedFuture(true)
+                    : before.handle((answer, failure) -> true))
+                .thenCompose(over -> lookAndDelete(key(name), attempt)))
+        : delete(key(name), cas);
+  }
+
+  private CompletableFuture<Boolean> lookAndDelete(String key, AttemptId attempt) {
+    return requests
+        .call(List.of(looking(key)))
+        .thenCompose(
+            replies -> {
+              // Now, since the answer to an acquire before it may have told one.
+              casValues.remove(attempt);
+              MetaReply found = replies.get(0);
+              if (found.isError()) {
+                throw failure(FailureKind.UNANSWERED, found);
+              }
+              return isOf(found, attempt)
+                  ? delete(key, found.flag('c'))
+                  : CompletableFuture.completedFuture(false);
+            });
+  }
+
+  private CompletableFuture<Boolean> delete(String key, String cas) {
+    return requests
+        .call(List.of(MetaCommand.meta("md " + key + " C" + cas)))
+        .thenApply(
+            replies -> {
+              MetaReply deleted = replies.get(0);
+              if (deleted.isError()) {
+                throw failure(FailureKind.UNANSWERED, deleted);
+              }
+              return deleted.is("HD");
+            });
+  }
+
+  /** A lock, for people who look. */
+  CompletableFuture<Optional<LockView>> view(LockName name) {
+    return renewals
+        .call(List.of(looking(key(name))))
+        .thenApply(
+            replies -> {
+              MetaReply found = replies.get(0);
+              if (found.isError()) {
+                throw failure(FailureKind.UNANSWERED, found);
+              }
+              return found.is("VA") ? Optional.of(view(name, found)) : Optional.empty();
+            });
+  }
+
+  private static LockView view(LockName name, MetaReply found) {
+    LockItem item = LockItem.parse(found.value());
+    LockView.Participant holder =
+        new LockView.Participant(
+            item.attempt(), item.client(), "", Mode.SHARERS, 0, Duration.ZERO, left(found), null);
+    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(holder), List.of());
+  }
+
+  @Override
+  public Reply failed(Request request, Throwable failure) {
+    if (!(failure instanceof MetaException meta)) {
+      return new Reply.Failed(request.attempt(), true, failure);
+    } else if (meta.kind() == FailureKind.FULL) {
+      return new Reply.Refused(
+          request.attempt(),
+          Reply.RefusalReason.STORE_FULL,
+          "Memcached has no memory left for lock '%s' (store=%s): give it more, by -m."
+              .formatted(request.name(), target));
+    }
+    return new Reply.Failed(
+        request.attempt(), meta.kind() != FailureKind.NOT_SENT, unavailable(meta));
+  }
+
+  /** What a request failed with, for users. */
+  StoreUnavailableException unavailable(MetaException failure) {
+    return new StoreUnavailableException(
+        "Memcached cannot be asked (store=%s). %s The request %s."
+            .formatted(
+                target,
+                failure.getMessage(),
+                failure.kind() == FailureKind.UNANSWERED
+                    ? "may have been executed"
+                    : "was not executed"),
+        failure);
+  }
+}

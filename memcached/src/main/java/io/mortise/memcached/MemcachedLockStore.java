@@ -1,0 +1,205 @@
+package io.mortise.memcached;
+
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
+import io.mortise.internal.storekit.ExpiringKeySession;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockViewPage;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.time.DurationText;
+import io.mortise.spi.time.Ticker;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+/** Locks in one server: by one connection for requests, and one for renewals. Thread-safe. */
+final class MemcachedLockStore implements LockStore {
+  static final Duration MIN_TTL = Duration.ofSeconds(1);
+
+  /** With what an item gets on top, the longest that memcached does not take for a date. */
+  static final Duration MAX_TTL = Duration.ofDays(29);
+
+  private final MemcachedTarget target;
+  private final Ticker ticker;
+  private final MetaTransport requests;
+  private final MetaTransport renewals;
+  private final MemcachedKeys keys;
+
+  /** To be called when the server may have been restarted; one for each session. */
+  private final List<Runnable> suspicions = new CopyOnWriteArrayList<>();
+
+  /** Begins to connect; {@link #firstTry} tells what came of it. */
+  MemcachedLockStore(MemcachedTarget target, Ticker ticker) {
+    this.target = target;
+    this.ticker = ticker;
+    String thread = "mortise-memcached-" + target.server();
+    this.requests = new MetaTransport(target, thread, ticker, () -> {});
+    this.renewals =
+        new MetaTransport(
+            target, thread + "-renewals", ticker, () -> suspicions.forEach(Runnable::run));
+    this.keys = new MemcachedKeys(target, profile(target.toString(), target), requests, renewals);
+  }
+
+  /** What such a store is and can do. */
+  static StoreProfile profile(String display, MemcachedTarget target) {
+    return new StoreProfile(display, Set.of(), target.timeout(), MIN_TTL, MemcachedKeys.EXPIRY_LAG);
+  }
+
+  /** Completes when both connections were tried; exceptionally if one could not be made. */
+  CompletableFuture<Void> firstTry() {
+    return CompletableFuture.allOf(requests.firstTry(), renewals.firstTry());
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return keys.profile();
+  }
+
+  @Override
+  public void checkTtl(Duration ttl) {
+    LockStore.super.checkTtl(ttl);
+    if (ttl.compareTo(MAX_TTL) > 0) {
+      throw new IllegalArgumentException(
+          "A session TTL of %s is longer than store '%s' can keep. Give at most %s."
+              .formatted(DurationText.formatExact(ttl), this, DurationText.formatExact(MAX_TTL)));
+    }
+  }
+
+  @Override
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
+    return new MemcachedSession(spec);
+  }
+
+  /** Renews at once after each outage, so that a lock that was forgotten is soon lost here too. */
+  private final class MemcachedSession extends ExpiringKeySession {
+    private volatile Runnable suspicion = () -> {};
+
+    MemcachedSession(SessionSpec spec) {
+      super(keys, ticker, spec);
+    }
+
+    @Override
+    public void onSuspectedRestart(Runnable renewNow) {
+      suspicion = renewNow;
+      suspicions.add(renewNow);
+    }
+
+    @Override
+    public CompletionStage<Void> close() {
+      suspicions.remove(suspicion);
+      return super.close();
+    }
+  }
+
+  @Override
+  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+    LockName name = query.name();
+    if (name == null) {
+      return refused("cannot list locks: look at one by its name");
+    }
+    return translated(
+        keys.view(name).thenApply(view -> new LockViewPage(view.stream().toList(), null)));
+  }
+
+  private <T> CompletionStage<T> translated(CompletableFuture<T> answer) {
+    return answer.exceptionallyCompose(
+        failure -> {
+          Throwable cause =
+              failure instanceof CompletionException && failure.getCause() != null
+                  ? failure.getCause()
+                  : failure;
+          return CompletableFuture.failedFuture(
+              cause instanceof MetaException meta ? keys.unavailable(meta) : cause);
+        });
+  }
+
+  @Override
+  public CompletionStage<SessionVerdict> judge(SessionId session) {
+    return refused("keeps no sessions that could be judged: each hold ends by itself");
+  }
+
+  @Override
+  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    return refused(
+        "cannot evict: nobody would tell the holder. Delete the item '"
+            + keys.key(name)
+            + "' if the holder is surely gone");
+  }
+
+  @Override
+  public CompletionStage<Boolean> reopen(LockName name) {
+    return refused("cannot open locks: it keeps none shut");
+  }
+
+  @Override
+  public UnsupportedByStoreException factsRefusal() {
+    return refusal(
+        "keeps nothing but locks (FACTS). Once, latches and barriers need a store that remembers: jdbc:, redis:, zk:, etcd: or mem:");
+  }
+
+  private <T> CompletionStage<T> refused(String why) {
+    return CompletableFuture.failedFuture(refusal(why));
+  }
+
+  private UnsupportedByStoreException refusal(String why) {
+    return new UnsupportedByStoreException("Store '" + this + "' " + why + ".");
+  }
+
+  /** Nothing is ever left: items expire. */
+  @Override
+  public CompletionStage<Integer> sweep(int budget) {
+    return CompletableFuture.completedFuture(0);
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return translated(
+        renewals
+            .call(List.of(MetaCommand.classic("stats settings"), MetaCommand.classic("stats")))
+            .thenApply(
+                replies ->
+                    ServerSettings.report(
+                        replies.get(0).statistics(), replies.get(1).statistics())));
+  }
+
+  /** What the first try failed with, for users. */
+  RuntimeException unreachable(Throwable failure) {
+    Throwable cause =
+        failure instanceof CompletionException && failure.getCause() != null
+            ? failure.getCause()
+            : failure;
+    return cause instanceof RuntimeException unfit
+        ? unfit
+        : new StoreUnavailableException(
+            "Memcached cannot be reached (store=%s): %s. Check that it runs, and that this host reaches it."
+                .formatted(target, MetaConnection.reason(cause)),
+            cause);
+  }
+
+  @Override
+  public void close() {
+    requests.close();
+    renewals.close();
+  }
+
+  @Override
+  public String toString() {
+    return target.toString();
+  }
+}

@@ -1,0 +1,89 @@
+package io.mortise.memcached;
+
+import io.mortise.internal.storekit.ServerUrl;
+import io.mortise.spi.StoreUrl;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server, and how to use it. Never shows a secret.
+ *
+ * @param credentials user and password as the server wants them; null if there are none
+ * @param acceptsEviction whether the server may evict
+ */
+record MemcachedTarget(
+    String host,
+    int port,
+    @Nullable String credentials,
+    String prefix,
+    Duration timeout,
+    boolean acceptsEviction) {
+  private static final int DEFAULT_PORT = 11211;
+  private static final int MAX_PORT = 65_535;
+  private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+
+  /** The servers of a URL, in its order. */
+  static List<MemcachedTarget> parse(StoreUrl url) {
+    url.allowOnly(Set.of("prefix", "timeout", "accept-eviction"));
+    ServerUrl servers = ServerUrl.parse(url, DEFAULT_PORT);
+    if (Set.copyOf(servers.servers()).size() < servers.servers().size()) {
+      throw new IllegalArgumentException(
+          "Store URL '" + url + "' names a server twice. Write each once.");
+    }
+    String prefix = url.parameter("prefix", "mortise");
+    if (!PREFIX.matcher(prefix).matches()) {
+      throw new IllegalArgumentException(
+          "'"
+              + prefix
+              + "' is not a prefix of keys in memcached. Use 1 to 64 letters, digits, '.', '_', '-'.");
+    }
+    String credentials = credentials(url, servers);
+    Duration timeout = ServerUrl.timeout(url);
+    boolean acceptsEviction = url.flag("accept-eviction", false);
+    return servers.servers().stream()
+        .map(
+            server -> {
+              int colon = server.lastIndexOf(':');
+              int port = Integer.parseInt(server.substring(colon + 1));
+              if (port < 1 || port > MAX_PORT) {
+                throw new IllegalArgumentException(
+                    "Port %d in store URL '%s' is not within 1 and %d."
+                        .formatted(port, url, MAX_PORT));
+              }
+              return new MemcachedTarget(
+                  server.substring(0, colon), port, credentials, prefix, timeout, acceptsEviction);
+            })
+        .toList();
+  }
+
+  /** They are two words of a line, so neither may hold what ends one. */
+  private static @Nullable String credentials(StoreUrl url, ServerUrl servers) {
+    String user = servers.user();
+    String secret = servers.secret();
+    if (secret == null) {
+      return null;
+    }
+    if (user == null
+        || Stream.of(user, secret)
+            .anyMatch(part -> part.isEmpty() || part.matches("(?s).*[\\s\\p{Cntrl}].*"))) {
+      throw new IllegalArgumentException(
+          "Store URL '%s' has no user and password that memcached takes. Write both, without blanks: memcached://user:password@host."
+              .formatted(url));
+    }
+    return user + " " + secret;
+  }
+
+  /** What it is called in messages, and by what it is chosen for a name. */
+  String server() {
+    return host + ":" + port;
+  }
+
+  @Override
+  public String toString() {
+    return "memcached:" + server();
+  }
+}

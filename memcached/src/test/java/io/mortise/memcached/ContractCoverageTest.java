@@ -1,0 +1,11 @@
+package io.mortise.memcached;
+
+import io.mortise.testkit.contract.ContractCoverage;
+import org.junit.jupiter.api.Test;
+
+class ContractCoverageTest {
+  @Test
+  void givenStore_thenItRunsEveryContract() {
+    ContractCoverage.verify(new MemcachedStoreProvider(), ContractCoverageTest.class);
+  }
+}

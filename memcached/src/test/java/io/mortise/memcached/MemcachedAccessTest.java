@@ -1,0 +1,154 @@
+package io.mortise.memcached;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.LockOptions;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreReport;
+import io.mortise.testkit.server.MemcachedServer;
+import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is refused, and when. */
+class MemcachedAccessTest {
+  private static final Duration WAIT = Duration.ofSeconds(20);
+
+  @Test
+  void givenWhatAnItemCannotKeep_thenItIsRefusedByName_andNothingIsWritten() throws Exception {
+    String prefix = Memcacheds.prefix();
+    try (RawMemcachedConnection raw = new RawMemcachedConnection(Memcacheds.shared().port());
+        LockClient client = LockClient.connect(Memcacheds.shared().url() + "?prefix=" + prefix)) {
+      client.lock("warm").acquireWithin(WAIT).close();
+      assertThatThrownBy(() -> client.readWriteLock("x").readLock().acquire())
+          .isInstanceOf(UnsupportedByStoreException.class)
+          .hasMessageContaining("SHARED");
+      assertThatThrownBy(() -> client.semaphore("x", 3).permits(1).acquire())
+          .isInstanceOf(UnsupportedByStoreException.class)
+          .hasMessageContaining("PERMITS");
+      LockOptions atMost = LockOptions.DEFAULTS.withAtMost(WAIT);
+      assertThatThrownBy(() -> client.lock("x", atMost).acquire())
+          .isInstanceOf(UnsupportedByStoreException.class)
+          .hasMessageContaining("AT_MOST");
+      assertThatThrownBy(() -> client.admin().list("", null, 10))
+          .isInstanceOf(UnsupportedByStoreException.class)
+          .hasMessageContaining("cannot list locks");
+      try (Lease lease = client.lock("x").acquireWithin(WAIT)) {
+        assertThatThrownBy(lease::token).isInstanceOf(UnsupportedByStoreException.class);
+        assertThat(client.admin().find("x").orElseThrow().holders()).hasSize(1);
+      }
+      assertThat(raw.left(prefix + ":x")).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void givenServerThatEvicts_thenItIsUnfit_unlessThatIsAccepted_andDoctorTells() {
+    try (MemcachedServer server = Memcacheds.plain()) {
+      assertThatThrownBy(() -> MemcachedStore.open(server.url()))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("Start it with -M")
+          .hasMessageContaining("accept-eviction=true");
+      try (LockStore store = MemcachedStore.open(server.url() + "?accept-eviction=true")) {
+        StoreReport report = StoreReport.of(store);
+        assertThat(report.mode()).isEqualTo("memcached/evicting");
+        assertThat(report.findings())
+            .filteredOn(finding -> finding.grade() == StoreReport.Grade.WEAK)
+            .extracting(StoreReport.Finding::id)
+            .containsExactly("evictions");
+      }
+    }
+  }
+
+  @Test
+  void givenServerWithoutCas_thenItIsUnfit() {
+    try (MemcachedServer server = Memcacheds.start("-C")) {
+      assertThatThrownBy(() -> MemcachedStore.open(server.url()))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("Start it without -C");
+    }
+  }
+
+  @Test
+  void givenServerWithUsers_thenOneIsWanted_andTheRightOneIsLetIn(@TempDir Path folder)
+      throws IOException {
+    Path users = Files.writeString(folder.resolve("users"), "me:s3cret\n");
+    try (MemcachedServer server = Memcacheds.start("-Y", users.toString())) {
+      String address = "127.0.0.1:" + server.port();
+      assertThatThrownBy(() -> MemcachedStore.open(server.url()))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("wants a user");
+      assertThatThrownBy(() -> MemcachedStore.open("memcached://me:wr0ng@" + address))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("refuses the user or the password")
+          .hasMessageNotContaining("wr0ng");
+      MemcachedStore.open("memcached://me:s3cret@" + address).close();
+    }
+  }
+
+  @Test
+  void givenNobodyThere_orWhoIsSilent_thenTheStoreIsUnavailable() throws IOException {
+    String url;
+    try (ServerSocket silent = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+      url = "memcached://127.0.0.1:" + silent.getLocalPort() + "?timeout=300ms";
+      assertThatThrownBy(() -> MemcachedStore.open(url))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("no answer within 300ms");
+    }
+    assertThatThrownBy(() -> MemcachedStore.open(url))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("Check that it runs");
+  }
+
+  @Test
+  void givenServerOfAnotherKind_thenItIsUnfit_andItsWordsCannotDriveATerminal() throws IOException {
+    try (ServerSocket other = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+      CompletableFuture<Void> answering =
+          CompletableFuture.runAsync(
+              () -> {
+                for (int i = 0; i < 2; i++) {
+                  try (Socket socket = other.accept()) {
+                    byte[] answer =
+                        "ERROR \u001b[31munknown\r\nERROR\r\n".getBytes(StandardCharsets.UTF_8);
+                    socket.getOutputStream().write(answer);
+                    socket.getInputStream().readNBytes(20);
+                  } catch (IOException e) {
+                    // The other side has gone.
+                  }
+                }
+              });
+      assertThatThrownBy(() -> MemcachedStore.open("memcached://127.0.0.1:" + other.getLocalPort()))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("ERROR ?[31munknown")
+          .hasMessageContaining("memcached 1.6");
+      answering.cancel(true);
+    }
+  }
+
+  @Test
+  void givenTtlThatIsTooShortOrTooLong_thenItIsRefusedBeforeAnythingIsSent() {
+    String url = Memcacheds.shared().url();
+    assertThatThrownBy(() -> LockClient.builder().url(url).ttl(Duration.ofMillis(999)).build())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("Give at least 1s");
+    assertThatThrownBy(() -> LockClient.builder().url(url).ttl(Duration.ofDays(30)).build())
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(MemcachedKeys.seconds(MemcachedLockStore.MAX_TTL)).isLessThan(30 * 86_400);
+    assertThat(MemcachedKeys.seconds(Duration.ofSeconds(1))).isEqualTo(4);
+    assertThat(MemcachedKeys.seconds(Duration.ofMillis(1001))).isEqualTo(5);
+  }
+}

@@ -1,0 +1,365 @@
+package io.mortise.memcached;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.Terms;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.Ticker;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.SessionDriver;
+import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.server.FakeClock;
+import io.mortise.testkit.server.MemcachedServer;
+import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** What a lock does when the server fails. */
+class MemcachedFaultTest {
+  private static final LockName LOCK = LockName.of("invoice/42");
+  private static final String KEY = "mortise:invoice/42";
+  private static final Mode EX = Mode.EXCLUSIVE;
+  private static final Duration WAIT = Duration.ofSeconds(20);
+  private static final Duration LONG = Duration.ofMinutes(2);
+
+  private static LockClient client(MemcachedServer server, Duration ttl) {
+    return LockClient.builder().url(server.url()).ttl(ttl).build();
+  }
+
+  @Test
+  void givenFullServer_whenAnotherWantsAHeldLock_thenItStaysHeld_asItDoesNotWithTheMetaCommand() {
+    try (MemcachedServer server = Memcacheds.start("-m", "2");
+        RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
+        LockStore store = MemcachedStore.open(server.url())) {
+      SessionDriver holder = SessionDriver.open(store, LONG, "holder");
+      SessionDriver other = SessionDriver.open(store, LONG, "other");
+      AttemptId attempt = holder.hold(LOCK, EX).attempt();
+      raw.fill(40);
+      assertThat(other.acquire(LOCK, other.attempt(), EX))
+          .isInstanceOfSatisfying(
+              Reply.Busy.class, busy -> assertThat(busy.holder().attempt()).isEqualTo(attempt));
+      assertThat(other.acquire(LockName.of("new"), other.attempt(), EX))
+          .isInstanceOfSatisfying(
+              Reply.Refused.class,
+              refused -> assertThat(refused.why()).isEqualTo(Reply.RefusalReason.STORE_FULL));
+      assertThat(raw.ask("mg " + KEY + " T20")).isEqualTo("HD");
+      assertThat(holder.notifications()).isEmpty();
+      assertThat(raw.left(KEY)).as("a full server extends").isGreaterThan(100);
+      String naive = "ms " + KEY + " 40 T900 ME\r\n" + "x".repeat(40);
+      assertThat(raw.ask(naive)).startsWith("SERVER_ERROR out of memory");
+      assertThat(raw.left(KEY)).as("what a store with ms would have done").isEqualTo(-1);
+      assertThat(holder.notifications())
+          .containsExactly(
+              new SessionNotification.HoldEnded(LOCK, attempt, Reply.EndReason.UNKNOWN));
+    }
+  }
+
+  @Test
+  void givenFullServer_thenAHeldLockIsGivenBack() {
+    try (MemcachedServer server = Memcacheds.start("-m", "2");
+        RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
+        LockStore store = MemcachedStore.open(server.url())) {
+      SessionDriver holder = SessionDriver.open(store, LONG, "holder");
+      AttemptId attempt = holder.hold(LOCK, EX).attempt();
+      raw.fill(40);
+      assertThat(holder.end(LOCK, attempt).was()).isEqualTo(Reply.AttemptState.HELD);
+      assertThat(raw.left(KEY)).isEqualTo(-1);
+    }
+  }
+
+  /** As after a standstill, by a clock of ours that is ahead of the server's. */
+  @Test
+  void givenServerWhoseClockIsBehind_thenItsAnswersDoNotCount_andAreAskedForAgain() {
+    AtomicLong ahead = new AtomicLong();
+    StoreUrl url = StoreUrl.parse(Memcacheds.shared().url() + "?prefix=" + Memcacheds.prefix());
+    try (LockStore store =
+        MemcachedServers.connect(url, () -> Ticker.SYSTEM.nanos() + ahead.get())) {
+      SessionDriver holder = SessionDriver.open(store, LONG, "holder");
+      holder.hold(LOCK, EX);
+      ahead.set(TimeUnit.SECONDS.toNanos(10));
+      AttemptId attempt = holder.attempt();
+      LockName other = LockName.of("other");
+      assertThat(holder.acquire(other, attempt, EX))
+          .isInstanceOfSatisfying(
+              Reply.Failed.class,
+              failed -> {
+                assertThat(failed.mayHaveRun()).isTrue();
+                assertThat(failed.cause()).hasMessageContaining("stood still");
+              });
+      assertThat(holder.renew()).isInstanceOf(Renewal.Unknown.class);
+      BoundedWait.until(
+          WAIT, "it is granted", () -> holder.acquire(other, attempt, EX) instanceof Reply.Granted);
+      BoundedWait.until(WAIT, "it renews", () -> holder.renew() instanceof Renewal.Renewed);
+      assertThat(holder.notifications()).isEmpty();
+    }
+  }
+
+  /** Its clock catches up after the requests that it finds: what they wrote may end at once. */
+  @Test
+  void givenServerThatStoodStill_whenItGoesOn_thenWhatItGrantsFirstDoesNotEndAtOnce() {
+    List<LockStore> stores = new ArrayList<>();
+    List<RawMemcachedConnection> raws = new ArrayList<>();
+    try (MemcachedServer server = Memcacheds.start()) {
+      for (int i = 0; i < 10; i++) {
+        stores.add(MemcachedStore.open(server.url() + "?timeout=20s"));
+        raws.add(new RawMemcachedConnection(server.port()));
+      }
+      List<SessionDriver> sessions =
+          stores.stream()
+              .map(store -> SessionDriver.open(store, Duration.ofSeconds(3), "x"))
+              .toList();
+      server.pause();
+      List<CompletableFuture<Reply>> replies = new ArrayList<>();
+      for (int i = 0; i < 10; i++) {
+        replies.add(acquire(sessions.get(i), LockName.of("n" + i)));
+        raws.get(i).send("add raw" + i + " 0 6 1\r\nx");
+      }
+      BoundedWait.pass(Duration.ofSeconds(7));
+      server.resume();
+      List<Reply> answered = replies.stream().map(BoundedWait::join).toList();
+      raws.forEach(raw -> assertThat(raw.read()).isEqualTo("STORED"));
+      BoundedWait.pass(Duration.ofMillis(1500));
+      int ended = 0;
+      for (int i = 0; i < 10; i++) {
+        ended += raws.get(i).left("raw" + i) < 0 ? 1 : 0;
+        if (answered.get(i) instanceof Reply.Granted) {
+          assertThat(raws.get(i).left("mortise:n" + i)).as("granted lock " + i).isPositive();
+        } else {
+          assertThat(answered.get(i)).isInstanceOf(Reply.Failed.class);
+        }
+      }
+      System.out.println("Of 10 locks of 6 s without a look at the clock " + ended + " had ended.");
+    } finally {
+      raws.forEach(RawMemcachedConnection::close);
+      stores.forEach(LockStore::close);
+    }
+  }
+
+  private static CompletableFuture<Reply> acquire(SessionDriver session, LockName name) {
+    CompletableFuture<Reply> reply = new CompletableFuture<>();
+    session
+        .session()
+        .submit(
+            new Request.Acquire(name, session.attempt(), EX, false, Terms.NONE, 1, 0, null),
+            reply::complete);
+    return reply;
+  }
+
+  @Test
+  void givenServerThatComesBackEmpty_thenAnotherIsGranted_andTheFormerHolderIsToldAtOnce()
+      throws Exception {
+    try (MemcachedServer server = Memcacheds.start();
+        LockClient holder = client(server, Duration.ofMinutes(5));
+        LockClient other = client(server, WAIT)) {
+      Lease lease = holder.lock("x").acquireWithin(WAIT);
+      server.kill();
+      server.restart();
+      Lease next =
+          await()
+              .atMost(WAIT)
+              .ignoreExceptionsInstanceOf(LockException.class)
+              .until(() -> other.lock("x").tryAcquire(), Optional::isPresent)
+              .orElseThrow();
+      BoundedWait.until(WAIT, "the holder was told", () -> lease.state() == Lease.State.LOST);
+      assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+      next.close();
+    }
+  }
+
+  @Test
+  void givenHolder_whenTheServerIsFlushed_thenItIsToldByARenewal_andMayLockAgain() {
+    try (MemcachedServer server = Memcacheds.start();
+        RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
+        LockStore store = MemcachedStore.open(server.url())) {
+      SessionDriver holder = SessionDriver.open(store, LONG, "holder");
+      AttemptId attempt = holder.hold(LOCK, EX).attempt();
+      assertThat(raw.ask("flush_all")).isEqualTo("OK");
+      List<SessionNotification> told = new ArrayList<>();
+      BoundedWait.until(
+          WAIT,
+          "a renewal was answered",
+          () ->
+              holder.renew() instanceof Renewal.Renewed renewed
+                  && renewed.notifications().stream()
+                      .map(Renewal.NumberedNotification::notification)
+                      .allMatch(told::add));
+      assertThat(told)
+          .containsExactly(
+              new SessionNotification.HoldEnded(LOCK, attempt, Reply.EndReason.UNKNOWN));
+      AttemptId next = holder.attempt();
+      BoundedWait.until(
+          WAIT, "it may lock again", () -> holder.acquire(LOCK, next, EX) instanceof Reply.Granted);
+    }
+  }
+
+  @Test
+  void givenServerThatIsStopped_thenWhoAsksIsTold_andTheWaitGoesOnAfterwards() throws Exception {
+    try (MemcachedServer server = Memcacheds.start();
+        LockClient client = LockClient.connect(server.url() + "?timeout=1s")) {
+      client.lock("warm").acquireWithin(WAIT).close();
+      server.pause();
+      assertThatThrownBy(() -> client.lock("x").tryAcquire())
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("memcached:127.0.0.1:" + server.port());
+      CompletableFuture<Lease> waiting = client.lock("y").acquireAsync(WAIT);
+      BoundedWait.pass(Duration.ofMillis(1500));
+      assertThat(waiting).isNotDone();
+      server.resume();
+      waiting.get(20, TimeUnit.SECONDS).close();
+    }
+  }
+
+  @Test
+  void givenGrantWhoseAnswerWasLost_whenAskedAgain_thenItsTimeBeginsAnew() {
+    MemcachedServer server = Memcacheds.shared();
+    String prefix = Memcacheds.prefix();
+    try (RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
+        LockStore store = MemcachedStore.open(server.url() + "?prefix=" + prefix)) {
+      SessionDriver holder = SessionDriver.open(store, LONG, "holder");
+      AttemptId attempt = holder.attempt();
+      // As if it had been executed long ago, and nobody had heard of it.
+      String item = new LockItem(attempt, new ClientLabel("h", 1, "x")).encoded();
+      raw.ask("add " + prefix + ":invoice/42 0 9 " + item.length() + "\r\n" + item);
+      assertThat(holder.acquire(LOCK, attempt, EX)).isInstanceOf(Reply.Granted.class);
+      assertThat(raw.left(prefix + ":invoice/42")).isGreaterThan(100);
+      assertThat(holder.end(LOCK, attempt).was()).isEqualTo(Reply.AttemptState.HELD);
+    }
+  }
+
+  @Test
+  void givenRequestThatArrivesAfterItsAbandon_thenNobodyKeepsItAlive() {
+    MemcachedServer server = Memcacheds.shared();
+    String prefix = Memcacheds.prefix();
+    try (RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
+        LockStore store = MemcachedStore.open(server.url() + "?prefix=" + prefix)) {
+      SessionDriver holder = SessionDriver.open(store, LONG, "holder");
+      AttemptId attempt = holder.hold(LOCK, EX).attempt();
+      holder.end(LOCK, attempt);
+      String item = new LockItem(attempt, new ClientLabel("h", 1, "x")).encoded();
+      raw.ask("add " + prefix + ":invoice/42 0 9 " + item.length() + "\r\n" + item);
+      assertThat(holder.renew()).isInstanceOf(Renewal.Renewed.class);
+      assertThat(raw.left(prefix + ":invoice/42")).isLessThanOrEqualTo(9);
+    }
+  }
+
+  @Test
+  void givenManyLocks_whenSomebodyDeletesOne_thenOneRenewalTellsOfThatOne_andExtendsTheOthers() {
+    MemcachedServer server = Memcacheds.shared();
+    String prefix = Memcacheds.prefix();
+    try (RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
+        LockStore store = MemcachedStore.open(server.url() + "?prefix=" + prefix)) {
+      SessionDriver holder = SessionDriver.open(store, LONG, "holder");
+      for (int i = 0; i < 200; i++) {
+        holder.hold(LockName.of("n" + i), EX);
+      }
+      raw.ask("md " + prefix + ":n77");
+      raw.ask("mg " + prefix + ":n78 T20");
+      assertThat(holder.notifications())
+          .singleElement()
+          .satisfies(told -> assertThat(told.name().value()).isEqualTo("n77"));
+      assertThat(raw.left(prefix + ":n78")).isGreaterThan(100);
+    }
+  }
+
+  @Test
+  void givenTwoServers_whenOneIsDown_thenItsNamesFail_andTheOthersGoOn_untilItIsBack() {
+    try (MemcachedServer first = Memcacheds.start();
+        MemcachedServer second = Memcacheds.start()) {
+      second.kill();
+      String url = first.url() + ",127.0.0.1:" + second.port();
+      try (LockClient client = LockClient.connect(url)) {
+        List<String> there = new ArrayList<>();
+        List<String> missing = new ArrayList<>();
+        for (int i = 0; i < 200 && (there.isEmpty() || missing.isEmpty()); i++) {
+          String name = "n" + i;
+          try (Lease lease = client.lock(name).tryAcquire().orElseThrow()) {
+            lease.ensureValid();
+            there.add(name);
+          } catch (StoreUnavailableException e) {
+            assertThat(e).hasMessageContaining("memcached:127.0.0.1:" + second.port());
+            missing.add(name);
+          }
+        }
+        assertThat(there).isNotEmpty();
+        assertThat(missing).isNotEmpty();
+        second.restart();
+        await()
+            .atMost(WAIT)
+            .ignoreExceptionsInstanceOf(StoreUnavailableException.class)
+            .until(
+                () -> {
+                  client.lock(missing.get(0)).tryAcquire().orElseThrow().close();
+                  return true;
+                });
+      }
+    }
+  }
+
+  @Test
+  void givenEvictingServerThatIsAccepted_whenItEvictsAHeldLock_thenTheHolderIsTold() {
+    try (MemcachedServer server = Memcacheds.plain("-m", "2");
+        RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
+        LockStore store = MemcachedStore.open(server.url() + "?accept-eviction=true")) {
+      SessionDriver holder = SessionDriver.open(store, LONG, "holder");
+      holder.hold(LOCK, EX);
+      String value = "x".repeat(40);
+      for (int i = 0; i < 60_000; i++) {
+        raw.ask("ms evict" + i + " 40\r\n" + value);
+      }
+      assertThat(raw.left(KEY)).as("it was evicted").isEqualTo(-1);
+      BoundedWait.until(WAIT, "the holder was told", () -> isToldOf(holder.renew()));
+    }
+  }
+
+  /** It counts by the monotonic clock of its host. */
+  @Test
+  void givenServer_whenItsTimeOfDayIsSet_thenAHeldLockLivesNeitherShorterNorLonger() {
+    Path program = TestPrerequisites.required(MemcachedServer.installed(), "The program memcached");
+    try (FakeClock clock = TestPrerequisites.required(FakeClock.installed(), "libfaketime");
+        MemcachedServer server = MemcachedServer.start(clock, program, "-M");
+        RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
+        LockStore store = MemcachedStore.open(server.url())) {
+      SessionDriver holder = SessionDriver.open(store, LONG, "holder");
+      SessionDriver other = SessionDriver.open(store, LONG, "other");
+      AttemptId attempt = holder.hold(LOCK, EX).attempt();
+      for (Duration offset : List.of(Duration.ofHours(1), Duration.ofHours(-1))) {
+        clock.set(offset);
+        // Two of its ticks, so that it has seen the clock.
+        BoundedWait.pass(Duration.ofMillis(2100));
+        assertThat(raw.left(KEY)).isBetween(100L, 123L);
+        assertThat(other.acquire(LOCK, other.attempt(), EX)).isInstanceOf(Reply.Busy.class);
+      }
+      assertThat(holder.notifications()).isEmpty();
+      assertThat(holder.end(LOCK, attempt).was()).isEqualTo(Reply.AttemptState.HELD);
+    }
+  }
+
+  private static boolean isToldOf(Renewal renewal) {
+    return renewal instanceof Renewal.Renewed renewed
+        && renewed.notifications().stream()
+            .anyMatch(told -> told.notification().name().equals(LOCK));
+  }
+}

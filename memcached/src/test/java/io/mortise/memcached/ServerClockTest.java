@@ -1,0 +1,70 @@
+package io.mortise.memcached;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.testkit.Seed;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Time by hand: a server whose clock of whole seconds is set once a second, and may stand still.
+ */
+class ServerClockTest {
+  private static final long END = 2_592_000;
+  private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+  private static long left(long serverNanos) {
+    return END - serverNanos / SECOND;
+  }
+
+  @Test
+  void givenClockThatRuns_thenItIsNeverBehind_whereverWithinItsSecondsItWasReadFirst() {
+    Seed seed = Seed.draw(1);
+    RandomGenerator random = seed.random();
+    for (int run = 0; run < 200; run++) {
+      long ahead = random.nextLong(SECOND);
+      long now = random.nextLong(100 * SECOND);
+      ServerClock clock = new ServerClock(1, left(now + ahead), now);
+      for (int i = 0; i < 100; i++) {
+        now += random.nextLong(30 * SECOND);
+        // Up to a second late, as where it skips one.
+        long set = Math.max(0, now + ahead - random.nextLong(SECOND));
+        assertThat(clock.isBehind(left(set), now)).as(seed.toString()).isFalse();
+      }
+    }
+  }
+
+  @Test
+  void givenClockThatStoodStill_whenItIsReadBeforeItCaughtUp_thenItIsBehind_andNotAfterwards() {
+    ServerClock clock = new ServerClock(1, left(0), 0);
+    long now = Duration.ofSeconds(4).toNanos();
+    assertThat(clock.isBehind(left(0), now)).isTrue();
+    assertThat(clock.isBehind(left(now), now)).isFalse();
+  }
+
+  @Test
+  void givenClockThatWasBehindWhenItWasReadFirst_thenTheNextReadingIsTheMeasure() {
+    long now = Duration.ofSeconds(10).toNanos();
+    ServerClock clock = new ServerClock(1, left(0), now);
+    assertThat(clock.isBehind(left(now), now)).isFalse();
+    assertThat(clock.isBehind(left(0), now)).isTrue();
+  }
+
+  @Test
+  void givenServerThatRunsSlower_thenTheMeasureFollows() {
+    ServerClock clock = new ServerClock(1, left(0), 0);
+    long day = Duration.ofDays(1).toNanos();
+    for (long now = 0; now < day; now += Duration.ofMinutes(1).toNanos()) {
+      assertThat(clock.isBehind(left(now - now / 10_000), now)).isFalse();
+    }
+  }
+
+  @Test
+  void givenItemThatIsAboutToEnd_thenItsAbsenceSaysNothing() {
+    ServerClock clock = new ServerClock(1, 10, 0);
+    assertThat(clock.hasEnded(0)).isFalse();
+    assertThat(clock.hasEnded(Duration.ofSeconds(9).toNanos())).isTrue();
+  }
+}
