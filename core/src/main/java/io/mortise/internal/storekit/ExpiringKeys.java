@@ -24,7 +24,7 @@ public interface ExpiringKeys {
   StoreProfile profile();
 
   /** Why the store cannot do what is asked; empty if it can. Asked before anything is sent. */
-  default Optional<Reply> refusal(Request request) {
+  default Optional<Reply.Refused> refusal(Request request) {
     return profile().refusal(request);
   }
 

@@ -65,7 +65,7 @@ final class PlainKeys implements ExpiringKeys {
   }
 
   @Override
-  public Optional<Reply> refusal(Request request) {
+  public Optional<Reply.Refused> refusal(Request request) {
     if (!isFact(request.name())) {
       return profile.refusal(request);
     }
