@@ -107,7 +107,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
       case "waits" -> json(WaitsReport.json(observer));
       case "processes" -> json(ProcessList.json(observer, parameters));
       case "events" -> json(EventList.json(observer, parameters, null));
-      case "doctor" -> looking(() -> json(health.doctor(parameters.flag("fresh"))));
+      case "doctor" -> doctor(parameters.flag("fresh"));
       case "guarantees" -> json(health.guarantees(parameters.text("mode")));
       case "hazards" -> json(health.hazards());
       case "stream" ->
@@ -133,6 +133,12 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
       return json(ProcessList.json(observer, name));
     }
     throw RefusedException.notFound();
+  }
+
+  private ConsoleResponse doctor(boolean fresh) {
+    return health.isKnown(fresh)
+        ? json(health.doctor(fresh))
+        : looking(() -> json(health.doctor(fresh)));
   }
 
   private ConsoleResponse looking(Supplier<ConsoleResponse> answer) {

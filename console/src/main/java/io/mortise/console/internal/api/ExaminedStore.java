@@ -63,15 +63,26 @@ final class ExaminedStore {
       throw new RefusedException(
           404, "not-found", "This console was started without a look at the store's settings.", "");
     }
-    Examined seen = examined(how, fresh);
+    Examined known = known(fresh);
+    Examined seen = known != null ? known : examined(how, fresh);
     Map<String, @Nullable Object> json = DoctorReport.json(display, seen.report(), table);
     json.put("asOfAt", JsonParts.at(seen.at()));
     return json;
   }
 
-  private synchronized Examined examined(Supplier<StoreReport> how, boolean fresh) {
+  /** Whether {@link #doctor} answers without the store. */
+  boolean isKnown(boolean fresh) {
+    return known(fresh) != null;
+  }
+
+  private @Nullable Examined known(boolean fresh) {
     Examined seen = last;
-    if (seen != null && (!fresh || ticker.nanos() - seen.nanos() < LEAST_AGE)) {
+    return seen != null && (!fresh || ticker.nanos() - seen.nanos() < LEAST_AGE) ? seen : null;
+  }
+
+  private synchronized Examined examined(Supplier<StoreReport> how, boolean fresh) {
+    Examined seen = known(fresh);
+    if (seen != null) {
       return seen;
     }
     // Requests that have waited for a store that stands still must not ask it one after the other.

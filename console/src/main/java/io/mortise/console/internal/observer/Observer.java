@@ -275,11 +275,13 @@ public final class Observer {
       SeenLock known = seen.get(name);
       return known != null ? known : SeenLock.free(name, clock.instant(), asked);
     }
+    SeenLock found = look(name);
+    // Not before: a look that failed, or still waits, has shown nothing.
     if (searched.size() >= SEARCHED) {
       searched.clear();
     }
     searched.put(name, now);
-    return look(name);
+    return found;
   }
 
   /** A hold or wait that this console is about to end: tell its end as such. */

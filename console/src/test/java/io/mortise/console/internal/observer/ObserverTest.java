@@ -1,7 +1,9 @@
 package io.mortise.console.internal.observer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockSummary;
 import io.mortise.console.internal.view.LockFormatter.Condition;
@@ -469,5 +471,16 @@ class ObserverTest {
     assertThat(store.finds).isEqualTo(2);
     assertThat(observer.search("b").condition()).isEqualTo(Condition.FREE);
     assertThat(store.finds).isEqualTo(3);
+  }
+
+  @Test
+  void givenLookThatFailed_whenTheLockIsLookedAtAgain_thenItIsNotTakenForFree() {
+    store.hold("a", 1, 1);
+    store.silent = true;
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(() -> observer.recent("a")).isInstanceOf(StoreUnavailableException.class);
+    }
+    store.silent = false;
+    assertThat(observer.recent("a").condition()).isEqualTo(Condition.HELD);
   }
 }
