@@ -26,9 +26,10 @@ import org.jspecify.annotations.Nullable;
  * A process that was paused for too long so never replaces the result of its successor. Callers
  * that find a run wait in the queue of that lock.
  *
- * <p><b>Whose clock.</b> A result expires by the store's clock. Etcd and NATS have none, and the
- * time of day of the hosts stands in for it: a host whose clock is ahead of that of the host which
- * ran the task by more than the kept time forgets the result early, and the task may run again.
+ * <p><b>Whose clock.</b> A result expires by the store's clock. In a store without a clock of its
+ * own, the time of day of the hosts stands in for it. A host whose clock is ahead of that of the
+ * host which ran the task forgets the result earlier by the difference, and the task may run again.
+ * A host that is ahead by more than the kept time and a day removes the result for all.
  */
 @Beta
 public interface DistributedOnce {

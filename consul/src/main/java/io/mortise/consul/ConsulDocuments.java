@@ -3,15 +3,17 @@ package io.mortise.consul;
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
 import io.mortise.consul.ConsulGateway.Answer;
+import io.mortise.internal.storekit.RemovalEntries;
 import io.mortise.spi.document.VersionedDocuments;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -21,25 +23,17 @@ import org.jspecify.annotations.Nullable;
  * last change; that of one that is not there is the index of the key-value store when it was looked
  * for.
  *
- * <p><b>Absence.</b> An entry that was made and removed since looks as if it had never been. A
- * removal therefore writes one further entry in the same transaction. A document is made only if
- * that entry is not newer than the look, so that a write which Consul executes long after it was
- * given up finds out here too. Conditions of Consul compare for equality only, so the entry's index
- * is remembered. There are 64 such entries, chosen by a hash of the document's key: a removal
- * seldom refuses the creation of another document.
+ * <p><b>Absence.</b> A removal writes one of 64 {@link RemovalEntries}. Conditions of Consul
+ * compare for equality only, so the entry's index is remembered.
  *
  * <p>Reads are consistent: the leader asks a majority before it answers. Thread-safe.
  */
 final class ConsulDocuments implements VersionedDocuments {
-  /** What entries begin with that a removal writes. Documents have other names. */
-  private static final String REMOVED = "removed/";
-
-  private static final int REMOVED_ENTRIES = 64;
+  static final RemovalEntries REMOVALS = new RemovalEntries(64);
 
   /** Before the key of an entry. */
   static final String PATH = "/v1/kv/";
 
-  private static final long UNKNOWN = -1;
   private static final Pattern MODIFIED = Pattern.compile("\"ModifyIndex\":\\s*(\\d+)");
 
   /** Keys as they are written here need no escapes in JSON. */
@@ -53,8 +47,8 @@ final class ConsulDocuments implements VersionedDocuments {
   /** Tells the entries that were written here from those of others. */
   private final long writer = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
 
-  /** The index of the last removal in each, as far as it is known here; 0 if there was none. */
-  private final AtomicLongArray removals = new AtomicLongArray(REMOVED_ENTRIES);
+  /** The index of each entry of removals that is known here; 0 if it is not there. */
+  private final Map<String, Long> removals = new ConcurrentHashMap<>();
 
   /**
    * Sends nothing yet.
@@ -67,9 +61,6 @@ final class ConsulDocuments implements VersionedDocuments {
     this.prefix = prefix;
     this.micros = micros;
     this.watch = new ConsulWatch(gateway, writer);
-    for (int i = 0; i < REMOVED_ENTRIES; i++) {
-      removals.set(i, UNKNOWN);
-    }
   }
 
   /**
@@ -105,13 +96,8 @@ final class ConsulDocuments implements VersionedDocuments {
       String key, VersionedText found, @Nullable String text) {
     long version = Long.parseLong(found.version());
     return found.text() == null
-        ? lastRemoval(removalOf(key)).thenCompose(last -> make(key, version, last, text))
+        ? lastRemoval(REMOVALS.keyOf(key)).thenCompose(last -> make(key, version, last, text))
         : transact(key, isIndex(key(key), version), text);
-  }
-
-  /** The number of the entry that a removal writes; the same in all processes. */
-  static int removalOf(String key) {
-    return Math.floorMod(key.hashCode(), REMOVED_ENTRIES);
   }
 
   private CompletionStage<Written> make(
@@ -119,36 +105,35 @@ final class ConsulDocuments implements VersionedDocuments {
     if (lastRemoval > looked) {
       return completedFuture(new Written(false, null));
     }
-    int removal = removalOf(key);
-    String conditions = isIndex(key(REMOVED + removal), lastRemoval) + "," + isIndex(key(key), 0);
+    String removal = REMOVALS.keyOf(key);
+    String conditions = isIndex(key(removal), lastRemoval) + "," + isIndex(key(key), 0);
     return transact(key, conditions, text)
         .thenApply(
             written -> {
               if (!written.made()) {
-                removals.set(removal, UNKNOWN);
+                removals.remove(removal);
               }
               return written;
             });
   }
 
-  private CompletionStage<Long> lastRemoval(int removal) {
-    long known = removals.get(removal);
-    return known == UNKNOWN
-        ? read(REMOVED + removal).thenApply(found -> remember(removal, found))
+  private CompletionStage<Long> lastRemoval(String removal) {
+    Long known = removals.get(removal);
+    return known == null
+        ? read(removal).thenApply(found -> remember(removal, found))
         : completedFuture(known);
   }
 
-  private long remember(int removal, VersionedText found) {
+  private long remember(String removal, VersionedText found) {
     long index = found.text() == null ? 0 : Long.parseLong(found.version());
-    removals.set(removal, index);
+    removals.put(removal, index);
     return index;
   }
 
   private CompletionStage<Written> transact(String key, String conditions, @Nullable String text) {
     String full = key(key);
-    int removal = removalOf(key);
-    String write =
-        text == null ? delete(full) + "," + set(key(REMOVED + removal), "") : set(full, text);
+    String removal = REMOVALS.keyOf(key);
+    String write = text == null ? delete(full) + "," + set(key(removal), "") : set(full, text);
     return gateway
         .transact("[" + conditions + "," + write + "]")
         .thenApply(
@@ -158,7 +143,7 @@ final class ConsulDocuments implements VersionedDocuments {
               }
               long index = lastIndex(answer);
               if (text == null) {
-                removals.set(removal, index);
+                removals.put(removal, index);
               } else {
                 watch.written(full, index);
               }
@@ -199,7 +184,7 @@ final class ConsulDocuments implements VersionedDocuments {
 
   /** A transaction that writes nothing, and is refused to a token that may not write. */
   CompletionStage<Answer> checkAccess() {
-    String key = key(REMOVED + 0);
+    String key = key(REMOVALS.keyOf(""));
     return gateway.transact("[" + isIndex(key, Long.MAX_VALUE) + "," + set(key, "") + "]");
   }
 

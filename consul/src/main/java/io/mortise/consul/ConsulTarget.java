@@ -34,8 +34,7 @@ record ConsulTarget(
 
   static ConsulTarget parse(StoreUrl url) {
     boolean tls = url.flag("tls", false);
-    url.allowOnly(
-        tls ? Set.of("namespace", "timeout", "tls", "ca") : Set.of("namespace", "timeout", "tls"));
+    url.allowOnly(Set.of("namespace", "timeout", "tls", "ca"));
     ServerUrl servers = ServerUrl.parse(url, tls ? DEFAULT_TLS_PORT : DEFAULT_PORT);
     String token = servers.secret();
     if (servers.user() != null || (token != null && !TOKEN.matcher(token).matches())) {
@@ -51,7 +50,7 @@ record ConsulTarget(
         token,
         prefix(url),
         ServerUrl.timeout(url),
-        ServerUrl.file(url, "ca"),
+        ServerUrl.trusted(url, tls),
         "consul:" + servers);
   }
 
@@ -65,10 +64,6 @@ record ConsulTarget(
     }
     // Consul's server of HTTP joins two slashes to one.
     return namespace.isEmpty() ? "mortise/" : "mortise-" + namespace + "/";
-  }
-
-  boolean isTls() {
-    return agents.get(0).getScheme().equals("https");
   }
 
   @Override

@@ -74,7 +74,10 @@ class ConsulDocumentsTest extends DocumentsContract {
     String shared = "";
     for (int i = 0; shared.isEmpty(); i++) {
       String key = "lock/" + i;
-      shared = ConsulDocuments.removalOf(key) == ConsulDocuments.removalOf("lock/b") ? key : "";
+      shared =
+          ConsulDocuments.REMOVALS.keyOf(key).equals(ConsulDocuments.REMOVALS.keyOf("lock/b"))
+              ? key
+              : "";
     }
     VersionedText before = read("lock/b");
     makeAndRemove(other, "lock/a");

@@ -36,7 +36,6 @@ class ConsulTargetTest {
     assertThat(target.token()).isEqualTo("s3c/r@t");
     assertThat(target.prefix()).isEqualTo("mortise-shop/");
     assertThat(target.timeout()).isEqualTo(Duration.ofSeconds(2));
-    assertThat(target.isTls()).isTrue();
     assertThat(target).hasToString("consul:a:1,[::1]:2,b:8501");
   }
 
@@ -54,7 +53,7 @@ class ConsulTargetTest {
       value = {
         "consul://a?namespaces=x, Did you mean 'namespace'?",
         "consul://a?ttl=5s, The TTL is the client's",
-        "consul://a?ca=/etc/ca.pem, Unknown parameter 'ca'",
+        "consul://a?ca=/etc/ca.pem, Add tls=true.",
         "consul://a?tls=true&ca=/nowhere/ca.pem, Cannot read '/nowhere/ca.pem'",
         "consul://a?namespace=a.b, 'a.b' is not a namespace in Consul.",
         "consul://me:s3cret@a, Write consul://token@host:8500.",

@@ -10,23 +10,24 @@ import org.jspecify.annotations.Nullable;
  * @param attempt tells it apart from all others; for {@link LockAdmin#evict}
  * @param client the process; null if the store does not know it any more. Of a session that is over
  *     SQL and Redis with strict expiry know it until a contender or a sweep has ended that session,
- *     and Consul, etcd and NATS for a while longer; other stores forget it with the session
+ *     and a store without a clock of its own for a while longer; other stores forget it with the
+ *     session
  * @param label as {@link io.mortise.LockOptions#withLabel} gave it; empty if there is none
  * @param share what it holds or waits for
  * @param token the first fencing token of a holder; 0 for a waiter
  * @param since how long it has held or waited, by the store's time; zero if the store does not know
- * @param sessionLeft how long its session lives without a further renewal; zero if it is over. On
- *     etcd and NATS a first look cannot tell that it is over, see {@code renewedAgo}
+ * @param sessionLeft how long its session lives without a further renewal; zero if it is over. In a
+ *     store without a clock of its own a first look cannot tell that it is over, see {@code
+ *     renewedAgo}
  * @param sessionTtl how long its session lives after each renewal; zero if the store does not know.
  *     Of a session that is over it is known where the client is
  * @param atMostLeft what is left of a holder's at-most time; null if there is none
  * @param sticky whether it may keep the lock idle, and gives it up as soon as another wants it
  * @param idleLeft how long this client will keep the holder's sticky lock idle, unless another
  *     process wants it; null if it is in use, or is another client's: only its own client knows
- * @param renewedAgo in a store without a clock of its own (etcd, NATS), of a session that nobody
- *     has judged: how long ago it was renewed, by the clock of its host and the clock of this one.
- *     Much more than the TTL means that its process is dead or cut off, if the two clocks agree.
- *     Null elsewhere
+ * @param renewedAgo in a store without a clock of its own, of a session that nobody has judged: how
+ *     long ago it was renewed, by the clock of its host and the clock of this one. Much more than
+ *     the TTL means that its process is dead or cut off, if the two clocks agree. Null elsewhere
  */
 public record LockParticipant(
     String attempt,

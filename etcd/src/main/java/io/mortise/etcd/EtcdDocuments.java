@@ -4,6 +4,7 @@ import static io.mortise.etcd.JsonText.base64;
 
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.etcd.RequestBatcher.RequestKind;
+import io.mortise.internal.storekit.RemovalEntries;
 import io.mortise.spi.document.VersionedDocuments;
 import java.util.List;
 import java.util.Set;
@@ -15,20 +16,13 @@ import org.jspecify.annotations.Nullable;
  * Documents as keys of etcd. The version of a document is the revision of its last change; that of
  * one that is not there is the revision at which it was looked for.
  *
- * <p><b>Absence.</b> A key that was made and removed since looks as if it had never been. A removal
- * therefore writes one further key in the same transaction. A document is made only if that key is
- * not newer than the look, so that a write which etcd executes long after it was given up finds out
- * here too. There are 256 such keys, chosen by a hash of the document's key: a removal hardly ever
- * refuses the creation of another document.
+ * <p><b>Absence.</b> A removal writes one of 256 {@link RemovalEntries}.
  *
  * <p>Reads go through the leader (etcd's default), so that they see each write that was answered.
  * Thread-safe.
  */
 final class EtcdDocuments implements VersionedDocuments {
-  /** What keys begin with that a removal writes. Documents have other names. */
-  private static final String REMOVED = "removed/";
-
-  private static final int REMOVED_KEYS = 256;
+  static final RemovalEntries REMOVALS = new RemovalEntries(256);
 
   private final EtcdGateway gateway;
   private final RequestBatcher requests;
@@ -70,7 +64,7 @@ final class EtcdDocuments implements VersionedDocuments {
   public CompletionStage<Written> compareAndSet(
       String key, VersionedText found, @Nullable String text) {
     String full = base64(prefix + key);
-    String removedKey = removedKey(key);
+    String removedKey = REMOVALS.keyOf(key);
     String removed = base64(prefix + removedKey);
     String compare =
         found.text() == null
@@ -95,11 +89,6 @@ final class EtcdDocuments implements VersionedDocuments {
                 + "]}",
             text == null ? Set.of(key, removedKey) : Set.of(key))
         .thenApply(answer -> written(key, text, answer));
-  }
-
-  /** The same in all processes: {@link String#hashCode} is specified. */
-  static String removedKey(String key) {
-    return REMOVED + Math.floorMod(key.hashCode(), REMOVED_KEYS);
   }
 
   private Written written(String key, @Nullable String text, RequestBatcher.Answer answer) {
@@ -132,7 +121,7 @@ final class EtcdDocuments implements VersionedDocuments {
 
   /** A transaction that writes nothing, and is refused to a user who may not write. */
   CompletionStage<JsonObject> checkAccess() {
-    String key = base64(prefix + removedKey(""));
+    String key = base64(prefix + REMOVALS.keyOf(""));
     return gateway.call(
         "/v3/kv/txn",
         "{\"compare\":["

@@ -59,7 +59,7 @@ class EtcdDocumentsTest extends DocumentsContract {
     String shared = "";
     for (int i = 0; shared.isEmpty(); i++) {
       boolean same =
-          EtcdDocuments.removedKey("lock/" + i).equals(EtcdDocuments.removedKey("lock/a"));
+          EtcdDocuments.REMOVALS.keyOf("lock/" + i).equals(EtcdDocuments.REMOVALS.keyOf("lock/a"));
       shared = same ? "lock/" + i : "";
     }
     VersionedText absent = read("lock/a");

@@ -71,7 +71,7 @@ class EtcdFaultTest extends ClocklessFaultContract {
         String key = "lock/" + i;
         assertThatThrownBy(() -> BoundedWait.join(documents.read(key)))
             .hasCauseInstanceOf(StoreUnavailableException.class)
-            .hasMessageContaining("did not answer within 200ms");
+            .hasMessageContaining("did not answer within 400ms");
       }
     }
   }

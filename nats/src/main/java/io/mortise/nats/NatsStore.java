@@ -20,8 +20,8 @@ import io.nats.client.Connection;
  * <p>A holder that has died is found out by watching: {@code tryAcquire} is busy until this client
  * has watched its session for a TTL, which begins with the first try.
  *
- * <p>What this store cannot do: at-most and at-least times, sticky locks, once, latches and
- * barriers. Such requests are refused with {@link io.mortise.UnsupportedByStoreException}.
+ * <p>What this store cannot do: at-most and at-least times, sticky locks. Such requests are refused
+ * with {@link io.mortise.UnsupportedByStoreException}.
  */
 @Beta
 public final class NatsStore {

@@ -37,7 +37,7 @@ final class SuspendedTime implements Ticker {
     }
   }
 
-  /** Another ticker as it was a millisecond ago at the latest. */
+  /** The same time as another ticker, read anew each millisecond: a result is that old at most. */
   static Ticker lately(Ticker suspended, Ticker monotonic) {
     return new Ticker() {
       private volatile Reading latest = new Reading(monotonic.nanos(), suspended.nanos());

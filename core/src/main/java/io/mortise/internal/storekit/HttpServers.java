@@ -85,6 +85,11 @@ public final class HttpServers implements AutoCloseable {
       return servers.get(0).getScheme().equals("https");
     }
 
+    /** For an answer with all of its body. */
+    private Duration wholeTimeout() {
+      return timeout.multipliedBy(2);
+    }
+
     private String startOfSentence() {
       return product.substring(0, 1).toUpperCase(Locale.ROOT) + product.substring(1);
     }
@@ -211,7 +216,7 @@ public final class HttpServers implements AutoCloseable {
     return exchange
         .copy()
         // The request's limit ends with the headers of the answer. The rest has as long again.
-        .orTimeout(2 * target.timeout().toMillis(), TimeUnit.MILLISECONDS)
+        .orTimeout(target.wholeTimeout().toMillis(), TimeUnit.MILLISECONDS)
         .handle(
             (response, failure) -> {
               if (failure == null) {
@@ -271,12 +276,12 @@ public final class HttpServers implements AutoCloseable {
   /** What a failure of an exchange means for a lock. */
   public RuntimeException translated(Throwable failure) {
     if (failure instanceof HttpTimeoutException || failure instanceof TimeoutException) {
+      Duration limit =
+          failure instanceof TimeoutException ? target.wholeTimeout() : target.timeout();
       return new StoreUnavailableException(
           "%s did not answer within %s (store=%s)."
               .formatted(
-                  target.startOfSentence(),
-                  DurationText.formatExact(target.timeout()),
-                  target.display()),
+                  target.startOfSentence(), DurationText.formatExact(limit), target.display()),
           failure);
     } else if (isTlsMismatch(failure)) {
       return new StoreUnfitException(

@@ -74,7 +74,7 @@ public final class LockDocument extends LockRecord {
    * record says of it is the time of another process.
    *
    * @param left for how many microseconds yet a hold stands, {@link LockRecord#NEVER} if its
-   *     session is gone: nobody believes in the hold then, and any time will do
+   *     session is gone or not read yet. The recorded time then stays, and nothing depends on it
    */
   public void observeEvictions(ToLongFunction<AttemptId> left, long now) {
     for (HoldEntry hold : holders.values()) {

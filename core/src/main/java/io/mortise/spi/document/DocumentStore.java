@@ -165,8 +165,9 @@ public final class DocumentStore implements LockStore {
    * @param renewals as in the constructor
    * @param ticker this process's monotonic clock
    * @param wallClock this host's time of day, by which facts expire. It may be set: if it is ahead
-   *     of that of the host which wrote a fact by more than the time to keep it, the fact is
-   *     forgotten early. Nothing else depends on it
+   *     of that of the host which wrote a fact, this host forgets the fact earlier by the
+   *     difference. If it is ahead by more than the time to keep it and a day, this host removes
+   *     the fact for all. Nothing else depends on it
    * @throws IllegalArgumentException if the capabilities are others
    */
   public static DocumentStore withoutClock(

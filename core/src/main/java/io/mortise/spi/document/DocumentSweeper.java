@@ -9,12 +9,13 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 /**
- * Removes what dead processes and idle locks left. Walks over the keys, and begins each time where
- * the last walk of this process ended. Thread-safe.
+ * Removes what dead processes and idle locks left. A sweep has three walks, over the keys of
+ * sessions, locks and facts. Each begins where it ended in the last sweep of this process.
+ * Thread-safe.
  *
- * <p><b>It keeps up.</b> A sweep that removes all that it may is followed by another soon. So the
- * walk goes on for as long as at least each eighth key is rubbish, however many are made meanwhile;
- * a sweep looks at no more than eight times what it may remove.
+ * <p><b>It keeps up.</b> A sweep that removes all that it may is followed by another soon. So it
+ * goes on for as long as at least each eighth key is rubbish, however many are made meanwhile. Each
+ * walk looks at no more than eight times what the sweep may still remove.
  *
  * <p><b>One process sweeps for all.</b> It writes a document once a minute. A process that finds
  * that document as it was a minute ago takes its turn.

@@ -24,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Expiry.</b> If the server has a clock, a fact is over when that says so. If not:
  *
  * <ul>
- *   <li>The writer's time of day says until when a fact is kept, the reader's judges.
+ *   <li>The writer stores until when the fact is kept, by the time of day of its host. The reader
+ *       compares that with the time of day of its own host.
  *   <li>A fact that is kept for half a minute at most coordinates processes that run together, as
  *       those of a barrier. It is over when this process has seen it unchanged for so long, by its
  *       own monotonic clock, or a minute after the time of day says so. So hosts whose clocks

@@ -48,7 +48,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
         .thenApply(found -> Optional.ofNullable(decode(id, found)));
   }
 
-  /** The same for people: one that may be ended has ended for them. */
+  /** A session to show to people, as ended if its time has passed. Writes nothing. */
   CompletionStage<Optional<SessionDocument>> readToShow(SessionId id) {
     return read(id)
         .thenApply(
