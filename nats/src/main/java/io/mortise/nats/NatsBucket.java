@@ -266,7 +266,7 @@ final class NatsBucket implements AutoCloseable {
       answer =
           connection.requestWithTimeout(subject, headers, body, target.timeout().multipliedBy(2));
     } catch (IllegalStateException | IllegalArgumentException e) {
-      RuntimeException cause = Objects.requireNonNullElse(connector.lastFailure(), e);
+      RuntimeException cause = Objects.requireNonNullElse(connector.whyClosed(connection), e);
       return CompletableFuture.failedFuture(
           unavailable("takes no request: " + FailureText.said(cause), cause));
     }
