@@ -15,6 +15,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
@@ -53,7 +54,7 @@ class ServletStreamsTest {
     admin = new CountedAdmin(locks);
     servlet =
         new ConsoleServlet(
-            Console.builder(admin.client()),
+            Console.builder(admin.client()).allow(Set.of(ConsoleAction.CLOSE)),
             request ->
                 "in".equals(request.getQueryString())
                     ? ConsoleAccess.ACT
@@ -176,8 +177,10 @@ class ServletStreamsTest {
               refused -> {
                 assertThat(refused.statusCode()).isEqualTo(503);
                 assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
-                assertThat(refused.body()).contains("8 requests wait for the store already.");
+                assertThat(refused.body())
+                    .contains("8 requests wait for the store already.", "Ask again in a second.");
               });
+      assertThat(evict()).as("an eviction looks first").isEqualTo(503);
       assertThat(status("/")).isEqualTo(200);
       assertThat(status("/api/v1/status?in")).isEqualTo(200);
       assertThat(status("/api/v1/locks?in")).isEqualTo(200);
@@ -189,6 +192,19 @@ class ServletStreamsTest {
         .filteredOn(status -> status == 200)
         .hasSize(8);
     assertThat(status("/api/v1/locks/job?in")).as("there is room again").isEqualTo(200);
+    assertThat(evict()).as("of an attempt that is not there").isEqualTo(409);
+  }
+
+  private int evict() throws IOException, InterruptedException {
+    String body = "{\"attempt\": \"none\", \"how\": \"close\"}";
+    HttpRequest request =
+        HttpRequest.newBuilder(request("/api/v1/locks/job/evict?in").uri())
+            .timeout(Duration.ofSeconds(30))
+            .header("Sec-Fetch-Site", "same-origin")
+            .header("Content-Type", "application/json")
+            .POST(BodyPublishers.ofString(body))
+            .build();
+    return http.send(request, BodyHandlers.ofString()).statusCode();
   }
 
   private String firstLineAfterHeaders(String query) throws IOException {

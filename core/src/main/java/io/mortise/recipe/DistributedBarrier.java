@@ -24,8 +24,9 @@ import java.util.concurrent.CompletableFuture;
  *
  * <p><b>What is not.</b> A dead party is noticed when its session ends, a TTL later. A party that
  * comes last before that passes with it. If all waiting parties die, the generation is forgotten
- * after 20 s, and a party that comes last within them passes. A party that cannot look at the store
- * for 20 s may take a generation for broken that the others passed.
+ * after 20 s, and a party that comes last within them passes; in a store without a clock the clocks
+ * of the parties' hosts tell the 20 s. A party that cannot look at the store for 20 s may take a
+ * generation for broken that the others passed.
  *
  * <p><b>How.</b> Each party holds a lock of its own while it waits, and queues for that of its
  * neighbour, which it gets when the neighbour is gone. The count of the arrived stands in a small

@@ -11,6 +11,7 @@ import io.nats.client.Message;
 import io.nats.client.api.DiscardPolicy;
 import io.nats.client.api.MessageInfo;
 import io.nats.client.api.PublishAck;
+import io.nats.client.api.PurgeResponse;
 import io.nats.client.api.Republish;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
@@ -39,6 +40,7 @@ import org.jspecify.annotations.Nullable;
 final class NatsBucket implements AutoCloseable {
   static final int NO_MESSAGE = 10037;
   static final int NO_STREAM = 10059;
+  private static final int NO_PURGE = 10110;
   private static final int NO_JETSTREAM = 10076;
   private static final int NO_JETSTREAM_FOR_ACCOUNT = 10039;
   private static final int OTHER_CONFIGURATION = 10058;
@@ -135,12 +137,22 @@ final class NatsBucket implements AutoCloseable {
     }
   }
 
-  /** Forgets the message of a key, if it is still the one with that number or an earlier one. */
-  CompletionStage<Message> purge(String key, long sequence) {
+  /**
+   * Forgets the message of a key, if it is still the one with that number or an earlier one.
+   *
+   * @return whether there was one; false also of a bucket that lets nobody purge
+   */
+  CompletionStage<Boolean> purge(String key, long sequence) {
     return send(
-        API + "PURGE." + stream,
-        null,
-        bytes("{\"filter\":\"" + subjects() + key + "\",\"seq\":" + (sequence + 1) + "}"));
+            API + "PURGE." + stream,
+            null,
+            bytes("{\"filter\":\"" + subjects() + key + "\",\"seq\":" + (sequence + 1) + "}"))
+        .thenApply(PurgeResponse::new)
+        .thenApply(
+            answer -> {
+              refuse(answer.getApiErrorCode(), answer.getError(), NO_PURGE, NO_STREAM);
+              return !answer.hasError() && answer.getPurged() > 0;
+            });
   }
 
   /** Makes the bucket unless it is there. */
@@ -266,7 +278,7 @@ final class NatsBucket implements AutoCloseable {
       answer =
           connection.requestWithTimeout(subject, headers, body, target.timeout().multipliedBy(2));
     } catch (IllegalStateException | IllegalArgumentException e) {
-      RuntimeException cause = Objects.requireNonNullElse(connector.lastFailure(), e);
+      RuntimeException cause = Objects.requireNonNullElse(connector.whyClosed(connection), e);
       return CompletableFuture.failedFuture(
           unavailable("takes no request: " + FailureText.said(cause), cause));
     }

@@ -74,14 +74,15 @@ final class NatsConnector implements AutoCloseable {
     return present;
   }
 
-  /** Why a connection that is closed was not replaced; null if that is not known. */
-  @Nullable RuntimeException lastFailure() {
-    return lastFailure;
+  /** Why a connection is closed; null if it is not, or if that is not known. */
+  @Nullable RuntimeException whyClosed(Connection present) {
+    return present.getStatus() == Connection.Status.CLOSED ? lastFailure : null;
   }
 
   private void replace(NatsTarget again) {
     try {
       connection = connect(again);
+      lastFailure = null;
     } catch (RuntimeException e) {
       lastFailure = e;
       LockSupport.parkNanos(TRY_EVERY_NANOS);

@@ -128,10 +128,7 @@ final class NatsDocuments implements VersionedDocuments {
         .last(token)
         .thenCombine(bucket.info(""), (found, stream) -> isOld(found, stream) ? found.getSeq() : 0)
         .thenCompose(
-            sequence ->
-                sequence == 0
-                    ? completedFuture(false)
-                    : bucket.purge(token, sequence).thenApply(answer -> true));
+            sequence -> sequence == 0 ? completedFuture(false) : bucket.purge(token, sequence));
   }
 
   private boolean isOld(MessageInfo found, StreamInfo stream) {

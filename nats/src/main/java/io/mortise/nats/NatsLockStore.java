@@ -129,6 +129,13 @@ final class NatsLockStore extends ForwardingStore {
           .note("bucket", "none", "The first process that wants a lock makes it.", "")
           .build();
     }
+    if (found.getConfiguration().getDenyPurge()) {
+      report.note(
+          "deny_purge",
+          "true",
+          "The keys of locks and sessions that have ended stay in the bucket, each as a marker.",
+          "Delete the bucket while no lock is held: Mortise makes it anew.");
+    }
     int replicas = found.getConfiguration().getReplicas();
     if (replicas == 1) {
       report.note("replicas", "1", "Locks rest while the bucket's server is down.", "");

@@ -109,7 +109,7 @@ class NatsAccessTest {
   @Test
   void givenServerThatRefusesForAWhile_whenItTakesTheUserAgain_thenTheStoreGoesOn_withPushes()
       throws Exception {
-    String users = "authorization { user: me, password: %s }";
+    String users = "max_payload: 4096, authorization { user: me, password: %s }";
     try (NatsServer server = configured(users.formatted("s3cret"));
         LockStore store =
             NatsStore.open(server.url().replace("//", "//me:s3cret@") + "?timeout=500ms")) {
@@ -124,6 +124,11 @@ class NatsAccessTest {
       a.hold(LOCK, Mode.EXCLUSIVE);
       b.queued(LOCK, Mode.EXCLUSIVE);
       BoundedWait.until(LONG, "told", () -> !a.hints().all().isEmpty());
+      assertThat(store.replaceFact(LOCK, 0, "x".repeat(8_000), TTL))
+          .failsWithin(LONG)
+          .withThrowableThat()
+          .withMessageContaining("takes no request")
+          .withMessageNotContaining("credentials");
     }
   }
 
@@ -250,6 +255,7 @@ class NatsAccessTest {
       assertThat(findings.get("sync_interval").grade()).isEqualTo(Grade.UNKNOWN);
       assertThat(findings.get("bucket").value()).isEqualTo("none");
       assertThat(BoundedWait.join(store.sessions(null, 10)).sessions()).isEmpty();
+      assertThat(BoundedWait.join(store.claimSweep())).isFalse();
       assertThat(BoundedWait.join(store.sweep(10))).isZero();
       assertThat(operator.streams().getStreamNames()).doesNotContain("KV_mortise-" + namespace);
       assertLocks(store);

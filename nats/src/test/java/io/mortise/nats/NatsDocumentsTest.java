@@ -3,11 +3,14 @@ package io.mortise.nats;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.DocumentsContract;
+import io.nats.client.api.StreamConfiguration;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -81,6 +84,26 @@ class NatsDocumentsTest extends DocumentsContract {
     assertThat(write("lock/a", forgotten, "anew")).isTrue();
     assertThat(Long.parseLong(read("lock/a").version()))
         .isGreaterThan(Long.parseLong(marker.version()));
+  }
+
+  @Test
+  void givenBucketThatLetsNobodyPurge_thenASweepForgetsNothing_andSaysSo() throws Exception {
+    assertThat(write("lock/a", read("lock/a"), "made")).isTrue();
+    assertThat(remove("lock/a", read("lock/a"))).isTrue();
+    NatsDocuments forgetful = closedAtTheEnd(open(url, Duration.ZERO));
+    String stream = "KV_mortise-" + url.substring(url.indexOf("namespace=") + 10);
+    try (NatsOperator operator = NatsOperator.of(NatsServers.shared())) {
+      StreamConfiguration is = operator.streams().getStreamInfo(stream).getConfiguration();
+      operator
+          .streams()
+          .updateStream(StreamConfiguration.builder(is).allowRollup(false).denyPurge(true).build());
+    }
+    assertThat(BoundedWait.join(forgetful.forget("lock/a"))).isFalse();
+    try (LockStore store = NatsStore.open(url)) {
+      assertThat(BoundedWait.join(store.examine()).findings())
+          .extracting(StoreReport.Finding::id)
+          .contains("deny_purge");
+    }
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.mortise.spi.document;
 import io.mortise.LockName;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.document.DocumentUpdater.Update;
+import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -18,7 +19,8 @@ import java.util.function.Function;
  * walk looks at no more than eight times what the sweep may still remove.
  *
  * <p><b>One process sweeps for all.</b> It writes a document once a minute. A process that finds
- * that document as it was a minute ago takes its turn.
+ * that document as it was a minute ago takes its turn. Nobody writes it first while there is no
+ * session, lock or fact: a look at an empty server leaves it empty.
  */
 final class DocumentSweeper {
   /** What the sweep of a document says that was listed and is not there. */
@@ -65,15 +67,36 @@ final class DocumentSweeper {
                 seenTurn = found.version();
                 return CompletableFuture.completedFuture(false);
               }
-              return documents()
-                  .compareAndSet(TURN, found, "")
-                  .thenApply(
-                      written -> {
-                        var stands = written.made() ? written.stands() : null;
-                        seenTurn = stands == null ? "" : stands.version();
-                        return written.made();
-                      });
+              return found.text() == null
+                  ? anythingOf(0)
+                      .thenCompose(
+                          any -> any ? take(found) : CompletableFuture.completedFuture(false))
+                  : take(found);
             });
+  }
+
+  private CompletionStage<Boolean> take(VersionedText found) {
+    return documents()
+        .compareAndSet(TURN, found, "")
+        .thenApply(
+            written -> {
+              var stands = written.made() ? written.stands() : null;
+              seenTurn = stands == null ? "" : stands.version();
+              return written.made();
+            });
+  }
+
+  /** Whether there is a key of one of the kinds from that walk on. */
+  private CompletionStage<Boolean> anythingOf(int walk) {
+    return walk == walks.size()
+        ? CompletableFuture.completedFuture(false)
+        : documents()
+            .scan(walks.get(walk).prefix, "", 1)
+            .thenCompose(
+                keys ->
+                    keys.isEmpty()
+                        ? anythingOf(walk + 1)
+                        : CompletableFuture.completedFuture(true));
   }
 
   /** See {@link io.mortise.spi.LockStore#sweep}. A sweep that goes on keeps its turn. */

@@ -1,7 +1,6 @@
 package io.mortise.spi.document;
 
 import io.mortise.LockName;
-import io.mortise.internal.liveness.HeartbeatMonitor;
 import io.mortise.internal.table.DocumentCodec;
 import io.mortise.internal.table.FactDocument;
 import io.mortise.internal.table.LockRecord;
@@ -27,10 +26,11 @@ import org.jspecify.annotations.Nullable;
  *   <li>The writer stores until when the fact is kept, by the time of day of its host. The reader
  *       compares that with the time of day of its own host.
  *   <li>A fact that is kept for half a minute at most coordinates processes that run together, as
- *       those of a barrier. It is over when this process has seen it unchanged for so long, by its
- *       own monotonic clock, or a minute after the time of day says so. So hosts whose clocks
- *       differ by less than a minute do not notice it, and a process that sees it first may know it
- *       for a minute longer.
+ *       those of a barrier. A process that has seen it change, or appear, goes by its own monotonic
+ *       clock. A process that sees it first goes by the time of day. In both cases it is over when
+ *       this process has seen it unchanged for so long. So a process notices a difference of clocks
+ *       only in a fact that it sees first: the barrier refreshes its facts by the half of their
+ *       time, so these stand for hosts whose clocks are ahead by less than the other half.
  * </ul>
  *
  * <p>A fact whose time is over stands for another day. So a host whose clock is ahead removes
@@ -42,23 +42,18 @@ final class FactDocuments {
   /** The longest time to keep that is observed: that of a barrier's generation is shorter. */
   private static final Duration OBSERVED = Duration.ofSeconds(30);
 
-  /** What clocks may differ by then. */
-  private static final long TOLERANCE = LockRecord.micros(Duration.ofMinutes(1));
-
   /** Late writers still meet the document for so long, and hosts whose clock is behind read it. */
   private static final long REMOVED_AFTER = LockRecord.micros(Duration.ofDays(1));
 
   private final DocumentUpdater updater;
   private final LongSupplier micros;
-  private final @Nullable HeartbeatMonitor<LockName> observed;
+  private final @Nullable FactAges ages;
 
   private FactDocuments(
-      VersionedDocuments documents,
-      LongSupplier micros,
-      @Nullable HeartbeatMonitor<LockName> observed) {
+      VersionedDocuments documents, LongSupplier micros, @Nullable FactAges ages) {
     this.updater = new DocumentUpdater(documents);
     this.micros = micros;
-    this.observed = observed;
+    this.ages = ages;
   }
 
   /** Facts that expire by the server's clock. */
@@ -76,9 +71,7 @@ final class FactDocuments {
   static FactDocuments byHosts(
       VersionedDocuments documents, Ticker ticker, InstantSource wallClock) {
     return new FactDocuments(
-        documents,
-        () -> TimeUnit.MILLISECONDS.toMicros(wallClock.millis()),
-        new HeartbeatMonitor<>(ticker));
+        documents, () -> TimeUnit.MILLISECONDS.toMicros(wallClock.millis()), new FactAges(ticker));
   }
 
   private static String key(LockName name) {
@@ -86,7 +79,22 @@ final class FactDocuments {
   }
 
   CompletionStage<Fact> read(LockName name) {
-    return updater.readToChange(key(name)).thenApply(found -> stands(name, decode(name, found)));
+    long asked = now();
+    return updater
+        .readToChange(key(name))
+        .thenApply(
+            text -> {
+              FactDocument found = decode(name, text);
+              if (ages != null) {
+                ages.read(name, found == null ? 0 : found.version(), asked);
+              }
+              return stands(name, found);
+            });
+  }
+
+  /** By the monotonic clock; 0 where that does not count. */
+  private long now() {
+    return ages == null ? 0 : ages.now();
   }
 
   private static @Nullable FactDocument decode(LockName name, VersionedText found) {
@@ -100,16 +108,20 @@ final class FactDocuments {
   }
 
   private boolean isOver(LockName name, FactDocument found) {
-    long over = micros.getAsLong() - found.until();
     Duration keep = LockRecord.duration(found.keep());
-    if (observed == null || keep.compareTo(OBSERVED) > 0) {
-      return over >= 0;
+    if (ages != null && keep.compareTo(OBSERVED) <= 0) {
+      if (ages.isOlder(name, found.version(), keep)) {
+        return true;
+      } else if (ages.isYounger(name, found.version(), keep)) {
+        return false;
+      }
     }
-    return over >= TOLERANCE || observed.left(name, found.version(), keep).isZero();
+    return micros.getAsLong() >= found.until();
   }
 
   /** See {@link io.mortise.spi.LockStore#replaceFact}. */
   CompletionStage<Long> replace(LockName name, long version, String content, Duration keep) {
+    long asked = now();
     return updater
         .updateRemembered(
             key(name),
@@ -118,8 +130,8 @@ final class FactDocuments {
                 CompletableFuture.completedFuture(replaced(name, found, version, content, keep)))
         .thenApply(
             next -> {
-              if (observed != null && next > 0) {
-                Duration unused = observed.left(name, next, keep); // Seen from now on.
+              if (ages != null && next > 0) {
+                ages.wrote(name, next, asked);
               }
               return next;
             });

@@ -125,9 +125,10 @@ class TimelessStoreFactsTest {
   // ---- Kept for half a minute at most: by what a process has seen ----
 
   @Test
-  void givenShortFact_thenAClockThatDiffersByAMinuteChangesNothing() {
+  void givenShortFactThatAProcessHasSeenAppear_thenItsClockMayShowAnything() {
+    assertThat(reader.read()).isEqualTo(Fact.NONE);
     long version = writer.write("x", SHORT);
-    reader.ahead = Duration.ofSeconds(59);
+    reader.ahead = HOUR;
     for (int refreshed = 0; refreshed < 100; refreshed++) {
       assertThat(reader.read().version()).isEqualTo(version);
       time.advance(Duration.ofSeconds(15));
@@ -164,12 +165,45 @@ class TimelessStoreFactsTest {
   }
 
   @Test
-  void givenShortFact_whenAProcessHasNotSeenItBefore_thenItStandsForAMinuteMore() {
+  void givenShortFact_whenAProcessHasNotSeenItBefore_thenItEndsByTheTimeOfDay() {
     long version = writer.write("x", SHORT);
-    time.advance(SHORT.plusSeconds(59));
-    assertThat(new Host(server).read().version()).isEqualTo(version);
-    time.advance(Duration.ofSeconds(1));
+    time.advance(SHORT.minusMillis(1));
+    Host before = new Host(server);
+    assertThat(before.read().version()).isEqualTo(version);
+    time.advance(Duration.ofMillis(1));
+    assertThat(before.read()).as("it has seen it for a moment only").isEqualTo(Fact.NONE);
     assertThat(new Host(server).read()).isEqualTo(Fact.NONE);
+    writer.ahead = HOUR;
+    version = writer.write("y", SHORT);
+    assertThat(before.read().version()).as("written since").isEqualTo(version);
+  }
+
+  /** A waiting party of a barrier refreshes the fact at the latest by the half of its time. */
+  @Test
+  void
+      givenShortFactThatIsRefreshed_whenAProcessWhoseClockIsSecondsAheadSeesItFirst_thenItStands() {
+    long version = writer.write("x", SHORT);
+    time.advance(SHORT.dividedBy(2));
+    reader.ahead = Duration.ofSeconds(9);
+    assertThat(reader.read().version()).isEqualTo(version);
+    time.advance(Duration.ofSeconds(1));
+    version = writer.write(version, "x", SHORT);
+    assertThat(reader.read().version()).isEqualTo(version);
+    reader.ahead = HOUR;
+    assertThat(reader.read().version()).as("it has seen it change").isEqualTo(version);
+    // The control: nothing refreshes it any more.
+    time.advance(SHORT);
+    assertThat(reader.read()).isEqualTo(Fact.NONE);
+  }
+
+  @Test
+  void givenShortFactThatChangedLongAfterItWasSeen_thenItCountsAsSeenFirst() {
+    long version = writer.write("x", SHORT);
+    assertThat(reader.read().version()).isEqualTo(version);
+    time.advance(HOUR);
+    writer.write("y", SHORT);
+    time.advance(SHORT.plusSeconds(1));
+    assertThat(reader.read()).isEqualTo(Fact.NONE);
   }
 
   // ---- Sweeping, and what is lost on the way ----

@@ -73,7 +73,14 @@ class TimelessStoreSweepTest {
   }
 
   @Test
+  void givenServerWithoutSessionsLocksAndFacts_whenAProcessAsksForItsTurn_thenNothingIsWritten() {
+    assertThat(claim(store)).isFalse();
+    assertThat(keys("")).isEmpty();
+  }
+
+  @Test
   void givenProcessThatSweeps_thenTheOthersLeaveItToIt_untilItStops() {
+    SessionDriver.open(store, TTL, "a");
     assertThat(claim(store)).isTrue();
     for (int minute = 0; minute < 3; minute++) {
       assertThat(claim(other)).isFalse();

@@ -144,8 +144,7 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
   private ConsoleResponse looking(Supplier<ConsoleResponse> answer) {
     if (!looks.tryAcquire()) {
       throw RefusedException.busy(
-          MOST_LOOKS + " requests wait for the store already.",
-          "The console asks again by itself.");
+          MOST_LOOKS + " requests wait for the store already.", "Ask again in a second.");
     }
     try {
       return answer.get();
@@ -159,10 +158,10 @@ public final class ConsoleApi implements Function<ConsoleRequest, ConsoleRespons
       String name = name(path.get(1));
       checkName(name);
       if (path.get(2).equals("evict")) {
-        return evictions.evict(name, request);
+        return looking(() -> evictions.evict(name, request));
       }
       if (path.get(2).equals("open")) {
-        return evictions.open(name, request);
+        return looking(() -> evictions.open(name, request));
       }
     }
     throw RefusedException.notFound();

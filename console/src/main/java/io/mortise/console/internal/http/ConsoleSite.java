@@ -83,7 +83,7 @@ public final class ConsoleSite {
     } catch (RefusedException e) {
       return ConsoleResponse.error(e);
     } catch (StoreUnavailableException e) {
-      return failed(503, "store-unavailable", e, "The console asks again by itself.");
+      return failed(503, "store-unavailable", e, "Ask again in a second.");
     } catch (StoreUnfitException e) {
       return failed(503, "store-unfit", e, "");
     } catch (UnsupportedByStoreException e) {

@@ -52,7 +52,10 @@ abstract class ClientSuite {
 
   final StoreUnderTest under;
   private final List<Peer> processes = new ArrayList<>();
-  private final ExecutorService threads = Executors.newCachedThreadPool();
+
+  /** Made anew for each run of a test: a run after a pause is prepared as the first one was. */
+  private ExecutorService threads = Executors.newCachedThreadPool();
+
   private @Nullable LockStore opened;
 
   ClientSuite(StoreUnderTest under) {
@@ -68,6 +71,8 @@ abstract class ClientSuite {
 
   @BeforeEach
   void openStore() {
+    processes.clear();
+    threads = Executors.newCachedThreadPool();
     opened = under.open();
   }
 
