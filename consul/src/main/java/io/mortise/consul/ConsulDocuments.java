@@ -10,7 +10,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
@@ -27,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  * given up finds out here too. Conditions of Consul compare for equality only, so the entry's index
  * is remembered. There are 64 such entries, chosen by a hash of the document's key: a removal
  * seldom refuses the creation of another document.
+ *
+ * <p><b>Each write counts.</b> Consul skips a write that changes nothing, and the index stays. So
+ * no two writes have the same {@link EntryFlags}.
  *
  * <p>Reads are consistent: the leader asks a majority before it answers. Thread-safe.
  */
@@ -50,8 +52,7 @@ final class ConsulDocuments implements VersionedDocuments {
   private final LongSupplier micros;
   private final ConsulWatch watch;
 
-  /** Tells the entries that were written here from those of others. */
-  private final long writer = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+  private final EntryFlags flags = new EntryFlags();
 
   /** The index of the last removal in each, as far as it is known here; 0 if there was none. */
   private final AtomicLongArray removals = new AtomicLongArray(REMOVED_ENTRIES);
@@ -66,7 +67,7 @@ final class ConsulDocuments implements VersionedDocuments {
     this.gateway = gateway;
     this.prefix = prefix;
     this.micros = micros;
-    this.watch = new ConsulWatch(gateway, writer);
+    this.watch = new ConsulWatch(gateway, flags);
     for (int i = 0; i < REMOVED_ENTRIES; i++) {
       removals.set(i, UNKNOWN);
     }
@@ -194,7 +195,7 @@ final class ConsulDocuments implements VersionedDocuments {
   private String set(String key, String text) {
     String value = Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
     return "{\"KV\":{\"Verb\":\"set\",\"Key\":\"%s\",\"Flags\":%d,\"Value\":\"%s\"}}"
-        .formatted(key, writer, value);
+        .formatted(key, flags.next(), value);
   }
 
   /** A transaction that writes nothing, and is refused to a token that may not write. */
