@@ -161,10 +161,18 @@ final class ConsulDocuments implements VersionedDocuments {
               if (text == null) {
                 removals.set(removal, index);
               } else {
-                watch.written(full, index);
+                hint(full, index);
               }
               return new Written(true, new VersionedText(text, Long.toString(index)));
             });
+  }
+
+  private void hint(String key, long index) {
+    try {
+      watch.written(key, index);
+    } catch (RuntimeException e) {
+      // The write was made all the same. The next one begins the watch anew.
+    }
   }
 
   /** Conditions come first in an answer, with older indexes. */
