@@ -66,12 +66,16 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
     int colon = info == null ? -1 : info.indexOf(':');
     return new ServerUrl(
         servers,
-        info == null || colon < 0 ? null : decode(info.substring(0, colon)),
-        info == null ? null : decode(info.substring(colon + 1)));
+        info == null || colon < 0 ? null : decode(url, port, info.substring(0, colon)),
+        info == null ? null : decode(url, port, info.substring(colon + 1)));
   }
 
-  private static String decode(String part) {
-    return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+  private static String decode(StoreUrl url, int port, String part) {
+    try {
+      return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException showsThePart) {
+      throw wrong(url, port);
+    }
   }
 
   /**

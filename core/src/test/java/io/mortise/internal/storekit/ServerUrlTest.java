@@ -16,6 +16,17 @@ class ServerUrlTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"s3cr%zzr3t@a", "s3cr3t%2@a", "me:s3cr%zzr3t@a"})
+  void givenSecretWithAWrongEscape_thenTheUrlIsRefused_andNothingShowsTheSecret(String rest) {
+    assertThatThrownBy(() -> parse("consul://" + rest))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("special characters as %XX")
+        .hasMessageNotContaining("s3c")
+        .hasMessageNotContaining("zz")
+        .hasNoCause();
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"a:0", "a:65536", "b,a:99999"})
   void givenPortThatIsNone_thenItIsRefused(String servers) {
     assertThatThrownBy(() -> parse("consul://" + servers))
