@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Absence.</b> A removal writes one of 64 {@link RemovalEntries}. Conditions of Consul
  * compare for equality only, so the entry's index is remembered.
+ *
+ * <p><b>Each write counts.</b> Consul skips a write that changes nothing, and the index stays. So
+ * no two writes have the same {@link EntryFlags}.
  *
  * <p>Reads are consistent: the leader asks a majority before it answers. Thread-safe.
  */
@@ -44,8 +46,7 @@ final class ConsulDocuments implements VersionedDocuments {
   private final LongSupplier micros;
   private final ConsulWatch watch;
 
-  /** Tells the entries that were written here from those of others. */
-  private final long writer = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
+  private final EntryFlags flags = new EntryFlags();
 
   /** The index of each entry of removals that is known here; 0 if it is not there. */
   private final Map<String, Long> removals = new ConcurrentHashMap<>();
@@ -60,7 +61,7 @@ final class ConsulDocuments implements VersionedDocuments {
     this.gateway = gateway;
     this.prefix = prefix;
     this.micros = micros;
-    this.watch = new ConsulWatch(gateway, writer);
+    this.watch = new ConsulWatch(gateway, flags);
   }
 
   /**
@@ -145,10 +146,18 @@ final class ConsulDocuments implements VersionedDocuments {
               if (text == null) {
                 removals.put(removal, index);
               } else {
-                watch.written(full, index);
+                hint(full, index);
               }
               return new Written(true, new VersionedText(text, Long.toString(index)));
             });
+  }
+
+  private void hint(String key, long index) {
+    try {
+      watch.written(key, index);
+    } catch (RuntimeException e) {
+      // The write was made all the same. The next one begins the watch anew.
+    }
   }
 
   /** Conditions come first in an answer, with older indexes. */
@@ -179,7 +188,7 @@ final class ConsulDocuments implements VersionedDocuments {
   private String set(String key, String text) {
     String value = Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
     return "{\"KV\":{\"Verb\":\"set\",\"Key\":\"%s\",\"Flags\":%d,\"Value\":\"%s\"}}"
-        .formatted(key, writer, value);
+        .formatted(key, flags.next(), value);
   }
 
   /** A transaction that writes nothing, and is refused to a token that may not write. */

@@ -13,6 +13,9 @@ final class ConsulRefusal extends Exception {
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int SERVER_ERROR = 500;
 
+  /** A proxy may answer with pages of HTML. */
+  private static final int MOST_SHOWN = 200;
+
   private final int status;
   private final String said;
 
@@ -22,9 +25,13 @@ final class ConsulRefusal extends Exception {
    * @param status of HTTP
    */
   ConsulRefusal(int status, String body) {
-    super(body.strip());
+    super(begin(body.strip()));
     this.status = status;
     this.said = body.strip();
+  }
+
+  private static String begin(String said) {
+    return said.length() <= MOST_SHOWN ? said : said.substring(0, MOST_SHOWN) + "…";
   }
 
   /** Whether another agent may do what this one cannot, now. */
@@ -59,7 +66,8 @@ final class ConsulRefusal extends Exception {
           this);
     }
     return new StoreUnavailableException(
-        "Consul refuses a request (store=%s, status=%d): %s.".formatted(target, status, said),
+        "Consul refuses a request (store=%s, status=%d): %s."
+            .formatted(target, status, begin(said)),
         this);
   }
 

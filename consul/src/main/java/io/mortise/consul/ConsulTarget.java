@@ -44,9 +44,7 @@ record ConsulTarget(
               + "' names a user, or has a token that is not of visible ASCII. Write consul://token@host:8500.");
     }
     return new ConsulTarget(
-        servers.servers().stream()
-            .map(server -> URI.create((tls ? "https://" : "http://") + server))
-            .toList(),
+        servers.uris(url, tls),
         token,
         prefix(url),
         ServerUrl.timeout(url),

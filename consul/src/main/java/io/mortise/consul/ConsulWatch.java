@@ -35,7 +35,7 @@ final class ConsulWatch {
   private static final Pattern FLAGS = Pattern.compile("\"Flags\":\\s*(\\d+)");
 
   private final ConsulGateway gateway;
-  private final String writer;
+  private final EntryFlags own;
   private final ReentrantLock guard = new ReentrantLock();
   private final Map<String, WatchedKey> keys = new HashMap<>();
 
@@ -61,11 +61,11 @@ final class ConsulWatch {
   /**
    * Watches nothing yet.
    *
-   * @param writer the flags of entries that this process wrote
+   * @param own the flags of entries that are written here
    */
-  ConsulWatch(ConsulGateway gateway, long writer) {
+  ConsulWatch(ConsulGateway gateway, EntryFlags own) {
     this.gateway = gateway;
-    this.writer = Long.toString(writer);
+    this.own = own;
   }
 
   /** Watches one more key from its next write on; returns what ends that. */
@@ -178,7 +178,7 @@ final class ConsulWatch {
 
   private boolean isOwn(Answer answer) {
     Matcher flags = FLAGS.matcher(answer.body());
-    return flags.find() && flags.group(1).equals(writer);
+    return flags.find() && own.areOwn(Long.parseUnsignedLong(flags.group(1)));
   }
 
   void close() {

@@ -114,6 +114,15 @@ class ConsulDocumentsTest extends DocumentsContract {
   }
 
   @Test
+  void givenWatchThatCannotBegin_whenItsDocumentIsWritten_thenTheWriteIsMade() {
+    // No path of HTTP has a blank.
+    String key = "no path/a";
+    documents().watch(key, () -> {});
+    VersionedText absent = new VersionedText(null, read("lock/a").version());
+    assertThat(write(key, absent, "x")).isTrue();
+  }
+
+  @Test
   void givenWatchedDocuments_whenAnotherProcessWrites_thenEachIsTold_andOwnWritesAreNot() {
     AtomicInteger a = new AtomicInteger();
     AtomicInteger b = new AtomicInteger();

@@ -56,8 +56,8 @@ public final class StoreUrl {
   /**
    * Takes a URL apart; does not look up the store.
    *
-   * @throws IllegalArgumentException if it has no scheme, a parameter without a name or twice, or a
-   *     password with an unescaped question mark
+   * @throws IllegalArgumentException if it has no scheme, a parameter without a name, with a wrong
+   *     escape or twice, or a password with an unescaped question mark
    */
   public static StoreUrl parse(String url) {
     String shown = redact(url);
@@ -90,22 +90,30 @@ public final class StoreUrl {
     if (question >= 0 && question < url.length() - 1) {
       for (String pair : url.substring(question + 1).split("&", -1)) {
         int equals = pair.indexOf('=');
-        if (equals <= 0) {
+        String value = decoded(pair.substring(equals + 1));
+        if (equals <= 0 || value == null) {
           throw new IllegalArgumentException(
               "A parameter of store URL '"
                   + shown.substring(0, shown.lastIndexOf('?') + 1)
                   + "…' is not name=value. Special characters of a value are written as %XX.");
         }
         String name = pair.substring(0, equals);
-        if (parameters.putIfAbsent(
-                name, URLDecoder.decode(pair.substring(equals + 1), StandardCharsets.UTF_8))
-            != null) {
+        if (parameters.putIfAbsent(name, value) != null) {
           throw new IllegalArgumentException(
               "Parameter '" + name + "' stands twice in store URL '" + shown + "'.");
         }
       }
     }
     return new StoreUrl(url.substring(0, colon), base, parameters, shown);
+  }
+
+  /** Null if an escape is wrong. The decoder's own message would show a part of a secret. */
+  private static @Nullable String decoded(String value) {
+    try {
+      return URLDecoder.decode(value, StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      return null;
+    }
   }
 
   /** {@code redis}, {@code mem}, {@code jdbc:sqlite}, … */

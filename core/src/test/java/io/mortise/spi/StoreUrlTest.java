@@ -49,6 +49,18 @@ class StoreUrlTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"redis://h?password=s3%zzcret", "redis://h?paswsord=s3cret%2"})
+  void givenSecretWithAWrongEscape_whenParsed_thenItIsNotShown(String url) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> StoreUrl.parse(url))
+        .withMessageContaining(
+            "is not name=value. Special characters of a value are written as %XX.")
+        .withMessageNotContaining("cret")
+        .withMessageNotContaining("zz")
+        .withNoCause();
+  }
+
+  @ParameterizedTest
   @ValueSource(
       strings = {
         "redis://:s3cret@host",

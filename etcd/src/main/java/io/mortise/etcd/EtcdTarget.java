@@ -37,9 +37,7 @@ record EtcdTarget(
           "Store URL '" + url + "' needs a user and a password, etcd://user:password@host:2379.");
     }
     return new EtcdTarget(
-        servers.servers().stream()
-            .map(server -> URI.create((tls ? "https://" : "http://") + server))
-            .toList(),
+        servers.uris(url, tls),
         user,
         servers.secret(),
         namespace(url),

@@ -23,7 +23,6 @@ record MemcachedTarget(
     Duration timeout,
     boolean acceptsEviction) {
   private static final int DEFAULT_PORT = 11211;
-  private static final int MAX_PORT = 65_535;
   private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
   /** The servers of a URL, in its order. */
@@ -49,11 +48,6 @@ record MemcachedTarget(
             server -> {
               int colon = server.lastIndexOf(':');
               int port = Integer.parseInt(server.substring(colon + 1));
-              if (port < 1 || port > MAX_PORT) {
-                throw new IllegalArgumentException(
-                    "Port %d in store URL '%s' is not within 1 and %d."
-                        .formatted(port, url, MAX_PORT));
-              }
               return new MemcachedTarget(
                   server.substring(0, colon), port, credentials, prefix, timeout, acceptsEviction);
             })

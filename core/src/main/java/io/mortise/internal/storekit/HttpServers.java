@@ -2,6 +2,7 @@ package io.mortise.internal.storekit;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.time.DurationText;
 import java.io.EOFException;
 import java.io.IOException;
@@ -41,8 +42,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Requests to the servers of one system, over the JDK's HTTP client. Each has a connection of its
  * own while it lasts, so there is a bound on those that are sent at a time; further ones wait for
- * their turn. A request whose server cannot be connected to goes to the next one. A request that
- * may have been executed is not sent again: that is its caller's affair.
+ * their turn, for no longer than for an answer: a request whose turn has not come by then fails,
+ * and is never sent. A request whose server cannot be connected to goes to the next one. A request
+ * that may have been executed is not sent again: that is its caller's affair.
  *
  * <p>Thread-safe. Nothing is called under the lock. Users require {@code java.net.http}; core alone
  * does not.
@@ -54,8 +56,10 @@ public final class HttpServers implements AutoCloseable {
   private final HttpClient client;
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** Those that wait for their turn. Guarded by the lock, as the next. */
-  private final Queue<Runnable> waiting = new ArrayDeque<>();
+  /**
+   * Those that wait for their turn, and that have given it up. Guarded by the lock, as the next.
+   */
+  private final Queue<Turn<?>> waiting = new ArrayDeque<>();
 
   private int inFlight;
 
@@ -147,9 +151,10 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /**
-   * Begins a request when it has its turn, which ends with its stage.
+   * Begins a request when it has its turn, which ends with its stage. If it has not come within the
+   * target's timeout, the request is never begun.
    *
-   * @param request several exchanges perhaps, one after the other
+   * @param request several exchanges perhaps, one after the other; an exception is a failed stage
    * @param translated makes the failure that callers see of that of the request
    */
   public <T> CompletionStage<T> inTurn(
@@ -158,49 +163,110 @@ public final class HttpServers implements AutoCloseable {
       return CompletableFuture.failedFuture(
           new StoreUnavailableException("The store is closed (store=" + target.display() + ")."));
     }
-    CompletableFuture<T> answer = new CompletableFuture<>();
-    whenItsTurn(
-        () ->
-            request
-                .get()
-                .whenComplete(
-                    (found, failure) -> {
-                      next();
-                      if (failure == null) {
-                        answer.complete(found);
-                      } else {
-                        answer.completeExceptionally(translated.apply(cause(failure)));
-                      }
-                    }));
-    return answer;
+    Turn<T> turn = new Turn<>(request, translated);
+    if (takesTurn(turn)) {
+      begin(turn);
+    } else {
+      turn.giveUpInTime();
+    }
+    return turn.answer;
   }
 
-  private void whenItsTurn(Runnable send) {
+  /** Whether it has its turn now; else it waits for it. */
+  private boolean takesTurn(Turn<?> turn) {
     guard.lock();
     try {
       if (inFlight == mostInFlight) {
-        waiting.add(send);
-        return;
+        waiting.add(turn);
+        return false;
       }
       inFlight++;
+      return true;
     } finally {
       guard.unlock();
     }
-    send.run();
   }
 
-  private void next() {
-    Runnable send;
-    guard.lock();
-    try {
-      send = waiting.poll();
-      inFlight -= send == null ? 1 : 0;
-    } finally {
-      guard.unlock();
+  /** Ends a turn, and takes the next one that was not given up; null if there is none. */
+  private @Nullable Turn<?> next() {
+    Turn<?> turn;
+    do {
+      guard.lock();
+      try {
+        turn = waiting.poll();
+        inFlight -= turn == null ? 1 : 0;
+      } finally {
+        guard.unlock();
+      }
+    } while (turn != null && !turn.comes());
+    return turn;
+  }
+
+  /** Begins a request, and further ones as long as they end at once: in a loop, not nested. */
+  private void begin(@Nullable Turn<?> first) {
+    Turn<?> turn = first;
+    while (turn != null) {
+      turn = turn.endsAtOnce() ? next() : null;
     }
-    if (send != null) {
-      send.run();
+  }
+
+  /** A request that waits for its turn, or has it. */
+  private final class Turn<T> {
+    private final Supplier<CompletionStage<T>> request;
+    private final Function<Throwable, RuntimeException> translated;
+    private final CompletableFuture<T> answer = new CompletableFuture<>();
+
+    /** Whichever is first: the turn has come, or was given up. */
+    private final CompletableFuture<Void> awaited = new CompletableFuture<>();
+
+    Turn(Supplier<CompletionStage<T>> request, Function<Throwable, RuntimeException> translated) {
+      this.request = request;
+      this.translated = translated;
     }
+
+    void giveUpInTime() {
+      var unused =
+          awaited
+              .orTimeout(target.timeout().toMillis(), TimeUnit.MILLISECONDS)
+              .whenComplete(
+                  (come, late) -> {
+                    if (late != null) {
+                      answer.completeExceptionally(unsent());
+                    }
+                  });
+    }
+
+    /** The turn comes; false if it was given up before. */
+    boolean comes() {
+      return awaited.complete(null);
+    }
+
+    /** Begins the request; returns whether it has ended, else begins the next one after it. */
+    boolean endsAtOnce() {
+      CompletableFuture<T> begun = CompletionStages.start(request::get).toCompletableFuture();
+      boolean ended = begun.isDone();
+      var unused =
+          begun.whenComplete(
+              (found, failure) -> {
+                if (!ended) {
+                  begin(next());
+                }
+                if (failure == null) {
+                  answer.complete(found);
+                } else {
+                  answer.completeExceptionally(translated.apply(cause(failure)));
+                }
+              });
+      return ended;
+    }
+  }
+
+  /** The failure of a request whose turn has not come in time. */
+  public StoreUnavailableException unsent() {
+    return new StoreUnavailableException(
+        "A request to %s was not sent within %s, because earlier ones were in flight (store=%s)."
+            .formatted(
+                target.product(), DurationText.formatExact(target.timeout()), target.display()));
   }
 
   /** Sends to the present server, or the next one that can be connected to. */
@@ -210,9 +276,12 @@ public final class HttpServers implements AutoCloseable {
 
   private CompletionStage<HttpResponse<String>> send(String path, RequestForm form, int tried) {
     int to = present.get();
-    HttpRequest request = request(to, path, form).timeout(target.timeout()).build();
     CompletableFuture<HttpResponse<String>> exchange =
-        client.sendAsync(request, BodyHandlers.ofString(StandardCharsets.UTF_8));
+        exchange(
+            to,
+            path,
+            request -> form.complete(request).timeout(target.timeout()),
+            BodyHandlers.ofString(StandardCharsets.UTF_8));
     return exchange
         .copy()
         // The request's limit ends with the headers of the answer. The rest has as long again.
@@ -234,8 +303,17 @@ public final class HttpServers implements AutoCloseable {
         .thenCompose(stage -> stage);
   }
 
-  private HttpRequest.Builder request(int to, String path, RequestForm form) {
-    return form.complete(HttpRequest.newBuilder(target.servers().get(to).resolve(path)));
+  /** An exception of the client, which refuses an address, is a connection that was not made. */
+  private <T> CompletableFuture<HttpResponse<T>> exchange(
+      int to, String path, RequestForm form, BodyHandler<T> body) {
+    try {
+      URI address = target.servers().get(to).resolve(path);
+      return client.sendAsync(form.complete(HttpRequest.newBuilder(address)).build(), body);
+    } catch (RuntimeException e) {
+      ConnectException refused = new ConnectException(e.getMessage());
+      refused.initCause(e);
+      return CompletableFuture.failedFuture(refused);
+    }
   }
 
   /**
@@ -247,8 +325,7 @@ public final class HttpServers implements AutoCloseable {
   public <T> CompletableFuture<HttpResponse<T>> stream(
       String path, RequestForm form, BodyHandler<T> body) {
     int to = present.get();
-    CompletableFuture<HttpResponse<T>> exchange =
-        client.sendAsync(request(to, path, form).build(), body);
+    CompletableFuture<HttpResponse<T>> exchange = exchange(to, path, form, body);
     var unused =
         exchange.whenComplete(
             (response, failure) -> {

@@ -2,6 +2,8 @@ package io.mortise.internal.storekit;
 
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param secret a password if there is a user, else what stands alone; null if there is none
  */
 public record ServerUrl(List<String> servers, @Nullable String user, @Nullable String secret) {
+  private static final int MAX_PORT = 65_535;
   private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(100);
   private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(1);
@@ -39,7 +42,7 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
    * Takes a URL apart.
    *
    * @param port where none is given
-   * @throws IllegalArgumentException if it has another form
+   * @throws IllegalArgumentException if it has another form, or a port that is none
    */
   public static ServerUrl parse(StoreUrl url, int port) {
     Matcher parts = PARTS.matcher(url.base());
@@ -52,18 +55,50 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
       if (!host.matches()) {
         throw wrong(url, port);
       }
-      servers.add(host.group(1) + ":" + Objects.requireNonNullElse(host.group(2), "" + port));
+      int given = Integer.parseInt(Objects.requireNonNullElse(host.group(2), "" + port));
+      if (given < 1 || given > MAX_PORT) {
+        throw new IllegalArgumentException(
+            "Port %d in store URL '%s' is not within 1 and %d.".formatted(given, url, MAX_PORT));
+      }
+      servers.add(host.group(1) + ":" + given);
     }
     String info = parts.group(1);
     int colon = info == null ? -1 : info.indexOf(':');
     return new ServerUrl(
         servers,
-        info == null || colon < 0 ? null : decode(info.substring(0, colon)),
-        info == null ? null : decode(info.substring(colon + 1)));
+        info == null || colon < 0 ? null : decode(url, port, info.substring(0, colon)),
+        info == null ? null : decode(url, port, info.substring(colon + 1)));
   }
 
-  private static String decode(String part) {
-    return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+  private static String decode(StoreUrl url, int port, String part) {
+    try {
+      return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException showsThePart) {
+      throw wrong(url, port);
+    }
+  }
+
+  /**
+   * The servers as those of HTTP.
+   *
+   * @param url what messages show
+   * @param tls whether they speak TLS
+   * @throws IllegalArgumentException if the host of one cannot be that of a URI
+   */
+  public List<URI> uris(StoreUrl url, boolean tls) {
+    List<URI> uris = new ArrayList<>();
+    for (String server : servers) {
+      try {
+        // Checks the host too: the constructor takes one that only a registry knows.
+        uris.add(new URI((tls ? "https://" : "http://") + server).parseServerAuthority());
+      } catch (URISyntaxException e) {
+        throw new IllegalArgumentException(
+            "'%s' in store URL '%s' has no host name that HTTP takes: letters, digits and '-' between dots. Give it such a name, or write its address."
+                .formatted(server, url),
+            e);
+      }
+    }
+    return List.copyOf(uris);
   }
 
   private static IllegalArgumentException wrong(StoreUrl url, int port) {

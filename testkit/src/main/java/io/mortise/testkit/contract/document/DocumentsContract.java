@@ -112,6 +112,45 @@ public abstract class DocumentsContract {
     assertThat(write("lock/a", read("lock/a"), "anew")).isTrue();
   }
 
+  /** A server may skip a write that changes nothing: the adapter has to see that it does not. */
+  @Test
+  void givenSameTextWrittenAgain_thenTheVersionRises_andAWriteThatFoundTheFirstIsRefused() {
+    assertThat(write("lock/a", read("lock/a"), "")).isTrue();
+    List<VersionedText> stood = new ArrayList<>();
+    stood.add(read("lock/a"));
+    VersionedDocuments other = closedAtTheEnd(open());
+    for (VersionedDocuments writer : List.of(documents(), documents(), other, other, documents())) {
+      VersionedText found = stood.get(stood.size() - 1);
+      assertThat(BoundedWait.join(writer.compareAndSet("lock/a", found, "")).made()).isTrue();
+      assertThat(write("lock/a", found, "late")).isFalse();
+      stood.add(read("lock/a"));
+    }
+    assertThat(stood)
+        .extracting(found -> Long.parseLong(found.version()))
+        .isSorted()
+        .doesNotHaveDuplicates();
+  }
+
+  @Test
+  void givenDocumentThatIsRemovedAgain_whenAWriteThatFoundNoneArrivesLate_thenItIsRefused() {
+    VersionedDocuments other = closedAtTheEnd(open());
+    makeAndRemove("lock/a");
+    VersionedText between = BoundedWait.join(other.read("lock/a"));
+    assertThat(between.text()).isNull();
+    makeAndRemove("lock/a");
+    assertThat(BoundedWait.join(other.compareAndSet("lock/a", between, "late")).made()).isFalse();
+    assertThat(write("lock/a", between, "late")).isFalse();
+    assertThat(read("lock/a").text()).isNull();
+    assertThat(BoundedWait.join(other.compareAndSet("lock/a", read("lock/a"), "anew")).made())
+        .as("the control")
+        .isTrue();
+  }
+
+  private void makeAndRemove(String key) {
+    assertThat(write(key, read(key), "made")).isTrue();
+    assertThat(remove(key, read(key))).isTrue();
+  }
+
   @Test
   void givenWriteThatArrivesLate_whenNobodyWroteMeanwhile_thenItIsMade() {
     assertLateWrite(false);

@@ -1,0 +1,55 @@
+package io.mortise.internal.storekit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.spi.StoreUrl;
+import java.net.URI;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ServerUrlTest {
+  private static ServerUrl parse(String url) {
+    return ServerUrl.parse(StoreUrl.parse(url), 1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"s3cr%zzr3t@a", "s3cr3t%2@a", "me:s3cr%zzr3t@a"})
+  void givenSecretWithAWrongEscape_thenTheUrlIsRefused_andNothingShowsTheSecret(String rest) {
+    assertThatThrownBy(() -> parse("consul://" + rest))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("special characters as %XX")
+        .hasMessageNotContaining("s3c")
+        .hasMessageNotContaining("zz")
+        .hasNoCause();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a:0", "a:65536", "b,a:99999"})
+  void givenPortThatIsNone_thenItIsRefused(String servers) {
+    assertThatThrownBy(() -> parse("consul://" + servers))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("is not within 1 and 65535");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"'a,my_host:8500', my_host:8500", "a..b, a..b:1", "host.1, host.1:1"})
+  void givenHostThatNoUriHas_thenItIsNoServerOfHttp(String servers, String shown) {
+    StoreUrl url = StoreUrl.parse("consul://" + servers);
+    assertThatThrownBy(() -> parse("consul://" + servers).uris(url, false))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("'" + shown + "' in store URL 'consul://" + servers + "'");
+  }
+
+  @Test
+  void givenHosts_thenTheyAreServersOfHttp() {
+    StoreUrl url = StoreUrl.parse("consul://a-b.c:65535,10.0.0.1,[fe80::1%1]:2");
+    assertThat(ServerUrl.parse(url, 8500).uris(url, true))
+        .containsExactly(
+            URI.create("https://a-b.c:65535"),
+            URI.create("https://10.0.0.1:8500"),
+            URI.create("https://[fe80::1%1]:2"));
+  }
+}
