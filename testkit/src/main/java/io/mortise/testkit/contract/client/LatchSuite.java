@@ -172,8 +172,10 @@ class LatchSuite extends ClientSuite {
     cut.link().set(StoreLink.LinkState.CUT);
     assertThat(latch("other", 1).countDown("a")).isZero();
     DistributedLatch latch = cut.client().latch(NAME, 1);
-    assertThatThrownBy(() -> latch.await(Duration.ofMillis(500))).isInstanceOf(LockException.class);
-    assertThat(failure(latch.awaitAsync(Duration.ofMillis(500)))).isInstanceOf(LockException.class);
+    // Long enough for a first look to fail on a busy machine.
+    CompletableFuture<Boolean> inVain = latch.awaitAsync(Duration.ofSeconds(2));
+    assertThatThrownBy(() -> latch.await(Duration.ofSeconds(2))).isInstanceOf(LockException.class);
+    assertThat(failure(inVain)).isInstanceOf(LockException.class);
     assertThat(waiter.isDone()).isFalse();
     cut.link().set(StoreLink.LinkState.UP);
     get(waiter);
