@@ -7,6 +7,7 @@ import io.mortise.internal.storekit.HttpServers.RequestForm;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -49,6 +50,16 @@ final class EtcdGateway implements AutoCloseable {
   /** What to call the store in messages. */
   String display() {
     return target.display();
+  }
+
+  /** For how long a request waits for its turn, and then for its answer. */
+  Duration timeout() {
+    return target.timeout();
+  }
+
+  /** See {@link HttpServers#unsent}. */
+  RuntimeException unsent() {
+    return members.unsent();
   }
 
   /**

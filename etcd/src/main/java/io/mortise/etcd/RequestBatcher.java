@@ -1,6 +1,7 @@
 package io.mortise.etcd;
 
 import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.spi.time.Ticker;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -24,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * a later one. If etcd refuses a batch for its form, nothing of it was executed: each request is
  * sent alone.
  *
+ * <p>A request that has waited for longer than for an answer fails, and is never sent. That is
+ * found out as another request comes or ends.
+ *
  * <p>Thread-safe. Nothing is called under the lock.
  */
 final class RequestBatcher {
@@ -36,6 +40,7 @@ final class RequestBatcher {
   private static final int MOST_CHARACTERS = 500_000;
 
   private final EtcdGateway gateway;
+  private final Ticker ticker;
   private final ReentrantLock guard = new ReentrantLock();
 
   // Guarded by the lock.
@@ -66,14 +71,23 @@ final class RequestBatcher {
   record Answer(JsonObject body, long revision) {}
 
   private record BatchedRequest(
-      RequestKind kind, String body, Set<String> writes, CompletableFuture<Answer> answer) {
+      RequestKind kind,
+      String body,
+      Set<String> writes,
+      long since,
+      CompletableFuture<Answer> answer) {
     String operation() {
       return "{\"" + kind.operation + "\":" + body + "}";
     }
   }
 
   RequestBatcher(EtcdGateway gateway) {
+    this(gateway, Ticker.SYSTEM);
+  }
+
+  RequestBatcher(EtcdGateway gateway, Ticker ticker) {
     this.gateway = gateway;
+    this.ticker = ticker;
   }
 
   /**
@@ -84,7 +98,8 @@ final class RequestBatcher {
    * @return completes exceptionally as {@link EtcdGateway#call} says
    */
   CompletionStage<Answer> send(RequestKind kind, String body, Set<String> writes) {
-    BatchedRequest request = new BatchedRequest(kind, body, writes, new CompletableFuture<>());
+    BatchedRequest request =
+        new BatchedRequest(kind, body, writes, ticker.nanos(), new CompletableFuture<>());
     guard.lock();
     try {
       waiting.add(request);
@@ -101,18 +116,40 @@ final class RequestBatcher {
    * @param ended how many of those in flight have ended
    */
   private void sendNext(int ended) {
-    List<BatchedRequest> batch;
+    List<BatchedRequest> late;
+    List<BatchedRequest> batch = List.of();
     guard.lock();
     try {
       inFlight -= ended;
-      if (inFlight == MOST_IN_FLIGHT || waiting.isEmpty()) {
-        return;
+      late = takeLate();
+      if (inFlight < MOST_IN_FLIGHT && !waiting.isEmpty()) {
+        inFlight++;
+        batch = nextBatch();
       }
-      inFlight++;
-      batch = nextBatch();
     } finally {
       guard.unlock();
     }
+    if (!batch.isEmpty()) {
+      sendTogether(batch);
+    }
+    if (!late.isEmpty()) {
+      settle(late, null, gateway.unsent());
+    }
+  }
+
+  /** Under the lock: the requests that have waited for too long. */
+  private List<BatchedRequest> takeLate() {
+    List<BatchedRequest> late = new ArrayList<>();
+    long oldest = ticker.nanos() - gateway.timeout().toNanos();
+    BatchedRequest first = waiting.peek();
+    while (first != null && first.since() - oldest < 0) {
+      late.add(waiting.remove());
+      first = waiting.peek();
+    }
+    return late;
+  }
+
+  private void sendTogether(List<BatchedRequest> batch) {
     send(batch)
         .whenComplete(
             (answers, failure) -> {
