@@ -2,6 +2,7 @@ package io.mortise.internal.engine;
 
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
@@ -451,8 +452,27 @@ final class AcquireProtocol {
       engine.transitions.giveUp(stripe, claim);
       return;
     }
+    StoreUnfitException unfit = Engine.unfit(cause);
+    if (unfit != null && isUnfitForLockAlone(claim)) {
+      engine.transitions.end(stripe, claim);
+      engine.transitions.fail(stripe, claim, unfit);
+      return;
+    }
     claim.failures(Math.min(claim.failures() + 1, 20));
     long backoff = Math.min(1_000_000_000L, 20_000_000L << Math.min(claim.failures(), 6));
     askLater(stripe, claim, engine.env.jittered(backoff), null);
+  }
+
+  /**
+   * Whether the store has served other requests of the session for a while since it was unfit for
+   * the lock. If it serves none it may be failing over, and the session's end or the next answer
+   * will tell.
+   */
+  private boolean isUnfitForLockAlone(Claim claim) {
+    LiveSession session = Objects.requireNonNull(claim.session);
+    long now = engine.env.now();
+    long unfit = now - claim.unfitSince(now);
+    session.sent(now);
+    return unfit >= SessionEventHandler.FAILOVER_NANOS && session.silentNanos(now) + 1 < unfit;
   }
 }

@@ -100,6 +100,10 @@ sealed class Claim permits IdleClaims.StickyClaim {
 
     EngineScheduler.@Nullable ScheduledTimer scheduledTimer;
     @Nullable Throwable storeFailure;
+
+    /** Since when that was each time that the store is unfit; null if it was not. */
+    @Nullable Long unfitSince;
+
     int failures;
 
     /** How many grants came when their at-most time was over. */
@@ -393,8 +397,21 @@ sealed class Claim permits IdleClaims.StickyClaim {
 
   void storeFailure(@Nullable Throwable cause) {
     if (cause != storeFailure()) {
-      waitState().storeFailure = cause;
+      WaitState own = waitState();
+      own.storeFailure = cause;
+      own.unfitSince = Engine.unfit(cause) == null ? null : own.unfitSince;
     }
+  }
+
+  /**
+   * Since when the store has answered that it is unfit, and nothing else; as of now if it has not.
+   */
+  long unfitSince(long now) {
+    WaitState own = waitState();
+    if (own.unfitSince == null) {
+      own.unfitSince = now;
+    }
+    return own.unfitSince;
   }
 
   void timer(EngineScheduler.ScheduledTimer scheduledTimer) {

@@ -21,7 +21,7 @@ final class SessionEventHandler implements SessionLifecycleListener {
   private static final Logger log = LoggerFactory.getLogger(SessionEventHandler.class);
 
   /** A store that was fit before may be failing over: so long its waiters are not told. */
-  private static final long FAILOVER_NANOS = 2_000_000_000;
+  static final long FAILOVER_NANOS = 2_000_000_000;
 
   private final Engine engine;
 

@@ -95,7 +95,7 @@ public final class DocumentCodec {
   private static LockDocument decodeLock(LockName name, String text) {
     String[] lines = text.split("\n", -1);
     Fields first = new Fields(lines[0]);
-    check(LOCK, first.text());
+    check("lock/" + name.value(), LOCK, first.text());
     LockDocument lock = new LockDocument(name, (int) first.number());
     lock.lastToken = first.number();
     lock.nextTicket = first.number();
@@ -204,16 +204,16 @@ public final class DocumentCodec {
    */
   public static @Nullable SessionDocument decodeSession(String key, @Nullable String text) {
     try {
-      return text == null ? null : decodeSession(text);
+      return text == null ? null : parseSession(key, text);
     } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
       throw unreadable(key, e);
     }
   }
 
-  private static SessionDocument decodeSession(String text) {
+  private static SessionDocument parseSession(String key, String text) {
     String[] lines = text.split("\n", -1);
     Fields fields = new Fields(lines[0]);
-    check(SESSION, fields.text());
+    check(key, SESSION, fields.text());
     long beat = fields.number();
     long renewals = fields.number();
     long ttl = fields.number();
@@ -271,22 +271,22 @@ public final class DocumentCodec {
    */
   public static @Nullable FactDocument decodeFact(String key, @Nullable String text) {
     try {
-      return text == null ? null : decodeFact(new Fields(text));
+      return text == null ? null : parseFact(key, new Fields(text));
     } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
       throw unreadable(key, e);
     }
   }
 
-  private static FactDocument decodeFact(Fields fields) {
-    check(FACT, fields.text());
+  private static FactDocument parseFact(String key, Fields fields) {
+    check(key, FACT, fields.text());
     return new FactDocument(fields.number(), fields.number(), fields.number(), fields.text());
   }
 
-  private static void check(String expected, String found) {
+  private static void check(String key, String expected, String found) {
     if (!found.equals(expected)) {
       throw new StoreUnfitException(
-          "A document in the store has the format '%s', which this version of Mortise cannot read. It reads '%s'. Use one version in all processes, or another namespace."
-              .formatted(found, expected));
+          "Document '%s' in the store has the format '%s', which this version of Mortise cannot read. It reads '%s'. Use one version in all processes, or another namespace."
+              .formatted(key, found, expected));
     }
   }
 

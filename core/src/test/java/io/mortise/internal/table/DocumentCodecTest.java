@@ -82,10 +82,16 @@ class DocumentCodecTest {
   void givenTextOfAnotherFormat_thenItIsRefused() {
     assertThatThrownBy(() -> DocumentCodec.decodeSession("session/a", "session1\t1"))
         .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("'session/a'")
         .hasMessageContaining("'session1'");
     assertThatThrownBy(() -> DocumentCodec.decode(LockName.of("a"), "{}"))
         .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("'lock/a'")
         .hasMessageContaining("'{}'");
+    assertThatThrownBy(() -> DocumentCodec.decodeFact("fact/a", "fact9"))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("'fact/a'")
+        .hasMessageContaining("'fact9'");
   }
 
   @Test
