@@ -16,6 +16,10 @@ import java.util.function.Function;
  * walk goes on for as long as at least each eighth key is rubbish, however many are made meanwhile;
  * a sweep looks at no more than eight times what it may remove.
  *
+ * <p><b>However many sessions there are.</b> Without a clock a session ends at the second look,
+ * which may be many sweeps after the first one. So the sweep remembers each session that stands,
+ * some 200 bytes for each, and forgets those that a whole round has not met.
+ *
  * <p><b>One process sweeps for all.</b> It writes a document once a minute. A process that finds
  * that document as it was a minute ago takes its turn.
  */
@@ -41,9 +45,9 @@ final class DocumentSweeper {
     this.locks = locks;
     this.walks =
         List.of(
-            new Walk(SessionDocuments.PREFIX, this::sweepSession),
-            new Walk(LockUpdater.PREFIX, this::sweepLock),
-            new Walk(FactDocuments.PREFIX, facts::sweep));
+            new Walk(SessionDocuments.PREFIX, this::sweepSession, sessions()::endRound),
+            new Walk(LockUpdater.PREFIX, this::sweepLock, () -> {}),
+            new Walk(FactDocuments.PREFIX, facts::sweep, () -> {}));
   }
 
   private SessionDocuments sessions() {
@@ -101,7 +105,7 @@ final class DocumentSweeper {
   private CompletionStage<Integer> sweepSession(String key) {
     SessionId id = new SessionId(key.substring(SessionDocuments.PREFIX.length()));
     return sessions()
-        .update(
+        .updateSwept(
             id,
             session -> {
               long now = documents().micros();
@@ -122,13 +126,15 @@ final class DocumentSweeper {
   private final class Walk {
     private final String prefix;
     private final Function<String, CompletionStage<Integer>> one;
+    private final Runnable endRound;
 
     /** The last key of the last sweep; empty to begin anew. */
     private volatile String swept = "";
 
-    Walk(String prefix, Function<String, CompletionStage<Integer>> one) {
+    Walk(String prefix, Function<String, CompletionStage<Integer>> one, Runnable endRound) {
       this.prefix = prefix;
       this.one = one;
+      this.endRound = endRound;
     }
 
     /** Sweeps keys until so many things were removed, or enough keys were looked at. */
@@ -147,6 +153,7 @@ final class DocumentSweeper {
                     removed -> {
                       if (keys.size() < looks && removed < budget) {
                         swept = "";
+                        endRound.run();
                       }
                       return removed;
                     });

@@ -19,6 +19,12 @@ class TimelessStoreSweepTest {
   private static final Duration RETENTION = Duration.ofMinutes(10);
   private static final int BUDGET = 256;
 
+  /** The most keys that a sweep looks at. */
+  private static final int LOOKS = 8 * BUDGET;
+
+  /** So many sessions a process remembers that it has met in steps of locks. */
+  private static final int REMEMBERED = 4_096;
+
   private final ManualTime time = new ManualTime();
   private final TimelessDocuments server = new TimelessDocuments(ToyStoreUnderTest.micros(time));
   private final LockStore store = TimelessStoreUnderTest.open(server, time);
@@ -70,6 +76,26 @@ class TimelessStoreSweepTest {
     assertThat(keys("lock/")).hasSize(80);
     use(a, 0, 100, 1);
     assertThat(BoundedWait.join(store.sweep(20))).isZero();
+  }
+
+  @Test
+  void givenMoreDeadSessionsThanAProcessRemembers_whenSweepsGoOn_thenAllAreRemoved() {
+    int dead = REMEMBERED + 300;
+    for (int i = 0; i < dead; i++) {
+      SessionDriver.open(store, Duration.ofSeconds(15), "dead" + i);
+    }
+    SessionDriver living = SessionDriver.open(store, TTL, "living");
+    LockStore sweeping = TimelessStoreUnderTest.open(server, time);
+    // A round of first looks, one of ends; ten minutes later one of removals.
+    int minutes = 2 * dead / LOOKS + 10 + dead / LOOKS + 3;
+    for (int minute = 0; minute < minutes; minute++) {
+      time.advance(Duration.ofMinutes(1));
+      assertThat(living.renew()).isInstanceOf(Renewal.Renewed.class);
+      while (BoundedWait.join(sweeping.sweep(BUDGET)) >= BUDGET) {
+        time.advance(Duration.ofMillis(200));
+      }
+    }
+    assertThat(keys("session/")).containsExactly("session/" + living.id());
   }
 
   @Test
