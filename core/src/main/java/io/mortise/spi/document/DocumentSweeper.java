@@ -1,12 +1,17 @@
 package io.mortise.spi.document;
 
 import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.document.DocumentUpdater.Update;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Removes what dead processes and idle locks left. Walks over the keys, and begins each time where
@@ -22,8 +27,14 @@ import java.util.function.Function;
  *
  * <p><b>One process sweeps for all.</b> It writes a document once a minute. A process that finds
  * that document as it was a minute ago takes its turn.
+ *
+ * <p><b>Strange keys.</b> Another program may have made a key that names no session or lock, or a
+ * document of another format. The walk leaves it as it is, and goes on. A server that does not
+ * answer ends a sweep; the next one begins behind the keys that were asked for.
  */
 final class DocumentSweeper {
+  private static final Logger log = LoggerFactory.getLogger(DocumentSweeper.class);
+
   /** What the sweep of a document says that was listed and is not there. */
   static final int NOT_THERE = -1;
 
@@ -163,10 +174,11 @@ final class DocumentSweeper {
     private CompletionStage<Integer> sweepChunk(List<String> keys, int before, int budget) {
       CompletionStage<Integer> sum = CompletableFuture.completedFuture(before);
       if (before + keys.size() <= budget) {
+        swept = keys.get(keys.size() - 1);
         for (String key : keys) {
           sum = sum.thenCombine(sweepKey(key), Integer::sum);
         }
-        return sum.whenComplete((removed, failure) -> swept = keys.get(keys.size() - 1));
+        return sum;
       }
       for (String key : keys) {
         sum =
@@ -183,12 +195,28 @@ final class DocumentSweeper {
     }
 
     private CompletionStage<Integer> sweepKey(String key) {
-      return one.apply(key)
+      return CompletionStages.start(() -> one.apply(key))
           .thenCompose(
               removed ->
                   removed == NOT_THERE
                       ? documents().forget(key).thenApply(forgotten -> forgotten ? 1 : 0)
-                      : CompletableFuture.completedFuture(removed));
+                      : CompletableFuture.completedFuture(removed))
+          .exceptionally(failure -> skipped(key, failure));
+    }
+
+    /** A failure of one document is no reason to leave the others; one of the server is. */
+    private int skipped(String key, Throwable failure) {
+      Throwable cause = failure.getCause();
+      Throwable reason = failure instanceof CompletionException && cause != null ? cause : failure;
+      if (reason instanceof StoreUnavailableException || reason instanceof Error) {
+        throw new CompletionException(reason);
+      }
+      log.debug("Document '{}' was not swept: {}", oneLine(key), oneLine(reason.toString()));
+      return 0;
+    }
+
+    private static String oneLine(String text) {
+      return text.replaceAll("[\\p{Cc}\\u2028\\u2029]", "?");
     }
   }
 }

@@ -3,6 +3,7 @@ package io.mortise.simulation.toy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
+import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
@@ -96,6 +97,38 @@ class TimelessStoreSweepTest {
       }
     }
     assertThat(keys("session/")).containsExactly("session/" + living.id());
+  }
+
+  @Test
+  void givenKeysAndTextsOfAnotherProgram_thenASweepPassesOverThem_andListsLeaveTheKeysOut() {
+    SessionDriver dead = SessionDriver.open(store, Duration.ofSeconds(15), "dead");
+    use(dead, 0, 20, 1);
+    strange("session/!", "");
+    strange("session/not an id", "");
+    strange("lock/", "");
+    strange("lock/fresh\n", "");
+    assertThat(BoundedWait.join(store.sessions(null, 100)).sessions()).hasSize(1);
+    LockQuery idle = new LockQuery(null, "", null, 100, true);
+    assertThat(BoundedWait.join(store.inspect(idle)).locks()).hasSize(20);
+    strange("session/------------", "another format");
+    strange("lock/another", "another format");
+    strange("fact/another", "another format");
+    List<String> strange = keys("").stream().filter(key -> !isOurs(key, dead)).toList();
+    sweep();
+    time.advance(RETENTION.plusSeconds(1));
+    assertThat(sweep()).isEqualTo(21);
+    time.advance(RETENTION);
+    assertThat(sweep()).isEqualTo(1);
+    assertThat(strange).hasSize(7).isEqualTo(keys(""));
+  }
+
+  private void strange(String key, String text) {
+    var absent = BoundedWait.join(server.read(key));
+    assertThat(BoundedWait.join(server.compareAndSet(key, absent, text)).made()).isTrue();
+  }
+
+  private static boolean isOurs(String key, SessionDriver session) {
+    return key.matches("lock/fresh[0-9]+") || key.equals("session/" + session.id());
   }
 
   @Test
