@@ -149,7 +149,7 @@ public final class DocumentStore implements LockStore {
     this.sessions = new SessionDocuments(new DocumentUpdater(documents), observer);
     this.locks = new LockUpdater(sessions);
     this.facts = facts;
-    this.sweeper = new DocumentSweeper(locks, facts);
+    this.sweeper = new DocumentSweeper(locks, facts, micros);
     this.ownRenewals = new OwnRenewals(micros);
     this.renewals = new SessionDocuments(new DocumentUpdater(renewals), observer);
   }

@@ -5,11 +5,14 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.document.DocumentUpdater.Update;
+import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.spi.document.VersionedDocuments.Written;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * which may be many sweeps after the first one. So the sweep remembers each session that stands,
  * some 200 bytes for each, and forgets those that a whole round has not met.
  *
- * <p><b>One process sweeps for all.</b> It writes a document once a minute. A process that finds
- * that document as it was a minute ago takes its turn.
+ * <p><b>One process sweeps for all.</b> It writes a document once a minute. A process that has seen
+ * that document unchanged for two minutes takes its turn ({@link SweepTurn}).
  *
  * <p><b>Strange keys.</b> Another program may have made a key that names no session or lock, or a
  * document of another format. The walk leaves it as it is, and goes on. A server that does not
@@ -38,7 +41,7 @@ final class DocumentSweeper {
   /** What the sweep of a document says that was listed and is not there. */
   static final int NOT_THERE = -1;
 
-  /** Written by the process that sweeps; its version is all that counts. */
+  /** Written by the process that sweeps. */
   static final String TURN = "sweep/turn";
 
   private static final int LOOKS_PER_REMOVAL = 8;
@@ -47,13 +50,17 @@ final class DocumentSweeper {
   private static final int TOGETHER = 16;
 
   private final LockUpdater locks;
+  private final SweepTurn turn;
   private final List<Walk> walks;
 
-  /** The version of the turn that this process wrote or read last; empty if it is not known. */
-  private volatile String seenTurn = "";
-
-  DocumentSweeper(LockUpdater locks, FactDocuments facts) {
+  /**
+   * A sweeper that has swept nothing.
+   *
+   * @param micros a clock that never goes back, by which the turn changes
+   */
+  DocumentSweeper(LockUpdater locks, FactDocuments facts, LongSupplier micros) {
     this.locks = locks;
+    this.turn = new SweepTurn(micros);
     this.walks =
         List.of(
             new Walk(SessionDocuments.PREFIX, this::sweepSession, sessions()::endRound),
@@ -74,20 +81,18 @@ final class DocumentSweeper {
     return documents()
         .read(TURN)
         .thenCompose(
-            found -> {
-              if (found.text() != null && !found.version().equals(seenTurn)) {
-                seenTurn = found.version();
-                return CompletableFuture.completedFuture(false);
-              }
-              return documents()
-                  .compareAndSet(TURN, found, "")
-                  .thenApply(
-                      written -> {
-                        var stands = written.made() ? written.stands() : null;
-                        seenTurn = stands == null ? "" : stands.version();
-                        return written.made();
-                      });
-            });
+            found -> turn.isFree(found) ? take(found) : CompletableFuture.completedFuture(false));
+  }
+
+  private CompletionStage<Boolean> take(VersionedText found) {
+    return documents().compareAndSet(TURN, found, turn.take()).thenApply(Written::made);
+  }
+
+  private CompletionStage<Boolean> keepTurn() {
+    return documents()
+        .read(TURN)
+        .thenCompose(
+            found -> turn.isOwn(found) ? take(found) : CompletableFuture.completedFuture(false));
   }
 
   /** See {@link io.mortise.spi.LockStore#sweep}. A sweep that goes on keeps its turn. */
@@ -105,7 +110,7 @@ final class DocumentSweeper {
         removed ->
             removed < budget
                 ? CompletableFuture.completedFuture(removed)
-                : claim().handle((ours, failure) -> removed));
+                : keepTurn().handle((ours, failure) -> removed));
   }
 
   private CompletionStage<Integer> sweepLock(String key) {

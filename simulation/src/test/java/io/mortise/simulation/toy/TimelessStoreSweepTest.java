@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 class TimelessStoreSweepTest {
   private static final Duration TTL = Duration.ofHours(5);
   private static final Duration RETENTION = Duration.ofMinutes(10);
+  private static final Duration MINUTE = Duration.ofMinutes(1);
   private static final int BUDGET = 256;
 
   /** The most keys that a sweep looks at. */
@@ -135,12 +136,30 @@ class TimelessStoreSweepTest {
   void givenProcessThatSweeps_thenTheOthersLeaveItToIt_untilItStops() {
     assertThat(claim(store)).isTrue();
     for (int minute = 0; minute < 3; minute++) {
+      time.advance(MINUTE);
       assertThat(claim(other)).isFalse();
       assertThat(claim(store)).isTrue();
     }
     assertThat(claim(other)).isFalse();
-    assertThat(claim(other)).as("nobody wrote for a minute").isTrue();
+    time.advance(MINUTE.multipliedBy(2).minusSeconds(1));
+    assertThat(claim(other)).as("a sweep may have taken long").isFalse();
+    time.advance(Duration.ofSeconds(2));
+    assertThat(claim(other)).as("nobody wrote for two minutes").isTrue();
     assertThat(claim(store)).isFalse();
+  }
+
+  @Test
+  void givenTwoClientsOverEachStore_thenOneStoreSweeps_andOnceAMinute() {
+    int[] claimed = new int[2];
+    for (int second = 0; second < 3_600; second++) {
+      time.advance(Duration.ofSeconds(1));
+      boolean asksHere = second % 53 == 0 || second % 60 == 30;
+      boolean asksThere = second % 59 == 10 || second % 57 == 20;
+      claimed[0] += asksHere && claim(store) ? 1 : 0;
+      claimed[1] += asksThere && claim(other) ? 1 : 0;
+    }
+    assertThat(claimed[0]).isBetween(40, 80);
+    assertThat(claimed[1]).isZero();
   }
 
   @Test
@@ -150,9 +169,10 @@ class TimelessStoreSweepTest {
     assertThat(claim(store)).isTrue();
     assertThat(claim(other)).isFalse();
     assertThat(sweep()).isEqualTo(BUDGET);
+    time.advance(MINUTE.multipliedBy(2).plusSeconds(1));
     assertThat(claim(other)).isFalse();
-    // The control: it has ended.
-    assertThat(claim(other)).isTrue();
+    time.advance(MINUTE.multipliedBy(2).plusSeconds(1));
+    assertThat(claim(other)).as("the control: it has ended").isTrue();
   }
 
   @Test
