@@ -7,11 +7,16 @@ import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.SessionDriver;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What is left of locks and processes in a store of documents, and who removes it. */
@@ -150,6 +155,7 @@ class TimelessStoreSweepTest {
 
   @Test
   void givenTwoClientsOverEachStore_thenOneStoreSweeps_andOnceAMinute() {
+    SessionDriver.open(store, TTL, "a");
     int[] claimed = new int[2];
     for (int second = 0; second < 3_600; second++) {
       time.advance(Duration.ofSeconds(1));
@@ -184,5 +190,43 @@ class TimelessStoreSweepTest {
     assertThat(keys("session/")).isEmpty();
     assertThat(onTheWay.renew()).isInstanceOf(Renewal.Lost.class);
     assertThat(keys("")).isEmpty();
+  }
+
+  @Test
+  void givenSessionThatIsClosed_whenItsFirstRenewalIsStillOnItsWay_thenNothingIsLeftOfIt() {
+    CompletableFuture<Boolean> let = new CompletableFuture<>();
+    LockStore slow = TimelessStoreUnderTest.open(new SlowWrites(server, let), time);
+    StoreSession session = SessionDriver.prepare(slow, TTL, "a").session();
+    CompletionStage<Renewal> renewal = session.renew(0, 1, List.of());
+    BoundedWait.join(session.close());
+    assertThat(keys("")).isEmpty();
+    let.complete(true);
+    assertThat(keys("")).isEmpty();
+    assertThat(BoundedWait.join(renewal)).isInstanceOf(Renewal.Lost.class);
+  }
+
+  /** Writes wait until they are let through. */
+  private record SlowWrites(VersionedDocuments documents, CompletableFuture<Boolean> let)
+      implements VersionedDocuments {
+    @Override
+    public CompletionStage<VersionedText> read(String key) {
+      return documents.read(key);
+    }
+
+    @Override
+    public CompletionStage<Written> compareAndSet(
+        String key, VersionedText found, @Nullable String text) {
+      return let.thenCompose(done -> documents.compareAndSet(key, found, text));
+    }
+
+    @Override
+    public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
+      return documents.scan(prefix, after, limit);
+    }
+
+    @Override
+    public long micros() {
+      return documents.micros();
+    }
   }
 }
