@@ -1,5 +1,6 @@
 package io.mortise.consul;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
 import io.mortise.consul.ConsulGateway.Answer;
@@ -7,10 +8,10 @@ import io.mortise.internal.storekit.RemovalEntries;
 import io.mortise.spi.document.VersionedDocuments;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
@@ -38,8 +39,8 @@ final class ConsulDocuments implements VersionedDocuments {
 
   private static final Pattern MODIFIED = Pattern.compile("\"ModifyIndex\":\\s*(\\d+)");
 
-  /** Keys as they are written here need no escapes in JSON. */
-  private static final Pattern KEYS = Pattern.compile("\"([^\"\\\\]*)\"");
+  /** Keys as they are written here need no escapes in JSON; those of other programs may. */
+  private static final Pattern KEYS = Pattern.compile("\"([^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+)\"");
 
   private final ConsulGateway gateway;
   private final String prefix;
@@ -70,16 +71,22 @@ final class ConsulDocuments implements VersionedDocuments {
    */
   private String key(String key) {
     int slash = key.indexOf('/') + 1;
-    String name = URLEncoder.encode(key.substring(slash), StandardCharsets.UTF_8);
+    String name = URLEncoder.encode(key.substring(slash), UTF_8);
     return prefix
         + key.substring(0, slash)
         + name.replace("+", "%20").replace(".", "%2E").replace('%', '=');
   }
 
-  private String plain(String key) {
+  /** The reverse; empty if it is the key of no document, which another program has made. */
+  private Optional<String> plain(String key) {
     int slash = key.indexOf('/', prefix.length()) + 1;
-    return key.substring(prefix.length(), slash)
-        + URLDecoder.decode(key.substring(slash).replace('=', '%'), StandardCharsets.UTF_8);
+    try {
+      String name = URLDecoder.decode(key.substring(slash).replace('=', '%'), UTF_8);
+      return Optional.of(key.substring(prefix.length(), slash) + name)
+          .filter(plain -> key(plain).equals(key));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
   }
 
   @Override
@@ -186,7 +193,7 @@ final class ConsulDocuments implements VersionedDocuments {
   }
 
   private String set(String key, String text) {
-    String value = Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+    String value = Base64.getEncoder().encodeToString(text.getBytes(UTF_8));
     return "{\"KV\":{\"Verb\":\"set\",\"Key\":\"%s\",\"Flags\":%d,\"Value\":\"%s\"}}"
         .formatted(key, flags.next(), value);
   }
@@ -210,8 +217,8 @@ final class ConsulDocuments implements VersionedDocuments {
                     .map(found -> found.group(1))
                     .filter(key -> key.compareTo(last) > 0)
                     .sorted()
+                    .flatMap(key -> plain(key).stream())
                     .limit(limit)
-                    .map(this::plain)
                     .toList());
   }
 

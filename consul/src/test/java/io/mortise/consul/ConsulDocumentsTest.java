@@ -69,6 +69,27 @@ class ConsulDocumentsTest extends DocumentsContract {
   }
 
   @Test
+  void givenKeysThatAnotherProgramHasMade_thenTheyAreNotListed() {
+    for (String key : List.of("lock/a", "lock/z z")) {
+      assertThat(write(key, read(key), key)).isTrue();
+    }
+    ConsulTarget target = ConsulTarget.parse(StoreUrl.parse(url));
+    ConsulGateway gateway = new ConsulGateway(target, "test");
+    try {
+      for (String name : List.of("=zz", "=4", "=41", "b+c", "b\\\\", "b\\\"c", "é")) {
+        String set = "[{\"KV\":{\"Verb\":\"set\",\"Key\":\"%slock/%s\",\"Value\":\"\"}}]";
+        BoundedWait.join(gateway.transact(set.formatted(target.prefix(), name)));
+      }
+    } finally {
+      gateway.close();
+    }
+    assertThat(BoundedWait.join(documents().scan("lock/", "", 100)))
+        .containsExactly("lock/a", "lock/z z");
+    assertThat(BoundedWait.join(documents().scan("lock/", "lock/a", 1)))
+        .containsExactly("lock/z z");
+  }
+
+  @Test
   void givenRemovalByAnotherProcess_thenACreationIsRefusedOnlyIfTheyShareAnEntry() {
     VersionedDocuments other = closedAtTheEnd(open());
     String shared = "";

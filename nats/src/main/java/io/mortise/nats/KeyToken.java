@@ -2,6 +2,7 @@ package io.mortise.nats;
 
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
+import java.util.Optional;
 
 /**
  * Keys of documents as keys of a bucket, one to one: the slash behind the kind is a dot there, and
@@ -35,7 +36,16 @@ final class KeyToken {
         || PLAIN.indexOf(letter) >= 0;
   }
 
-  static String decode(String token) {
+  /** The reverse; empty if it is the token of no document, which another program has made. */
+  static Optional<String> decode(String token) {
+    try {
+      return Optional.of(plain(token)).filter(key -> encode(key).equals(token));
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static String plain(String token) {
     int dot = token.indexOf('.');
     byte[] name = new byte[token.length()];
     int length = 0;

@@ -181,7 +181,7 @@ final class NatsDocuments implements VersionedDocuments {
         .thenApply(
             tokens ->
                 tokens.stream()
-                    .map(KeyToken::decode)
+                    .flatMap(token -> KeyToken.decode(token).stream())
                     .filter(key -> key.startsWith(keyPrefix) && key.compareTo(after) > 0)
                     .sorted()
                     .limit(limit)

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which beats of others this process has seen, and for how long without a change, on its own
@@ -22,7 +23,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * or the owner counts from when it sent the beat first ({@link
  * io.mortise.spi.StoreSession#isJudgedByBeat}).
  *
- * <p>Thread-safe. Remembers the 4,096 beats that were looked at last.
+ * <p>Thread-safe. Remembers the 4,096 beats that were looked at last; or, if it is one of {@link
+ * #ofRounds}, those that were looked at in this round and the one before.
  *
  * @param <K> names what has a beat
  */
@@ -33,24 +35,57 @@ public final class HeartbeatMonitor<K> {
   private static final long RATES = 1_000;
 
   private final Ticker ticker;
+  private final int most;
   private final ReentrantLock guard = new ReentrantLock();
   private final Map<K, HeartbeatObservation> heartbeatObservations =
       new LinkedHashMap<>(16, 0.75f, true) {
         @Override
         protected boolean removeEldestEntry(Map.Entry<K, HeartbeatObservation> eldest) {
-          return size() > MOST;
+          return size() > most;
         }
       };
 
-  private record HeartbeatObservation(long beat, long since, long whole) {
+  /** Guarded by the lock. */
+  private long round;
+
+  private record HeartbeatObservation(long beat, long since, long whole, long round) {
     long left(long now) {
       return whole - (now - since);
+    }
+
+    HeartbeatObservation seenIn(long later) {
+      return new HeartbeatObservation(beat, since, whole, later);
     }
   }
 
   /** A monitor that has seen no heartbeat. */
   public HeartbeatMonitor(Ticker ticker) {
+    this(ticker, MOST);
+  }
+
+  private HeartbeatMonitor(Ticker ticker, int most) {
     this.ticker = ticker;
+    this.most = most;
+  }
+
+  /**
+   * A monitor for a walk over all sessions, round after round. A monitor with a bound would forget
+   * each session before the walk met it again, if there were more of them than the bound. This one
+   * has no bound but the number of sessions: some 200 bytes for each that stands.
+   */
+  public static <K> HeartbeatMonitor<K> ofRounds(Ticker ticker) {
+    return new HeartbeatMonitor<>(ticker, Integer.MAX_VALUE);
+  }
+
+  /** A round has ended: sessions that were not looked at in it are forgotten. */
+  public void endRound() {
+    guard.lock();
+    try {
+      heartbeatObservations.values().removeIf(seen -> seen.round() < round);
+      round++;
+    } finally {
+      guard.unlock();
+    }
   }
 
   /**
@@ -66,10 +101,30 @@ public final class HeartbeatMonitor<K> {
       HeartbeatObservation heartbeatObservation = heartbeatObservations.get(session);
       if (heartbeatObservation == null || heartbeatObservation.beat() != beat) {
         heartbeatObservation =
-            new HeartbeatObservation(beat, now, ttl.toNanos() + ttl.toNanos() / RATES);
+            new HeartbeatObservation(beat, now, ttl.toNanos() + ttl.toNanos() / RATES, round);
+        heartbeatObservations.put(session, heartbeatObservation);
+      } else if (heartbeatObservation.round() != round) {
+        heartbeatObservation = heartbeatObservation.seenIn(round);
         heartbeatObservations.put(session, heartbeatObservation);
       }
       return Duration.ofNanos(Math.max(0, heartbeatObservation.left(now)));
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * The same, without taking the beat in.
+   *
+   * @return null if this beat was not seen before
+   */
+  public @Nullable Duration leftIfSeen(K session, long beat) {
+    guard.lock();
+    try {
+      HeartbeatObservation seen = heartbeatObservations.get(session);
+      return seen == null || seen.beat() != beat
+          ? null
+          : Duration.ofNanos(Math.max(0, seen.left(ticker.nanos())));
     } finally {
       guard.unlock();
     }

@@ -15,21 +15,47 @@ import java.time.Duration;
  *
  * <p>It counts renewals, not beats: a renewal whose answer was lost is sent again with the same
  * beat, and its owner counts from when it sent the last of them (invariants.md#validity-from-send).
+ *
+ * <p>A sweep looks at all sessions in turn, however many there are. What it has seen is remembered
+ * for a whole round, apart from the sessions that steps of locks have met.
  */
 final class BeatObserver {
   private final HeartbeatMonitor<SessionId> renewals;
+  private final HeartbeatMonitor<SessionId> swept;
   private final HeartbeatMonitor<AttemptId> evictions;
 
   BeatObserver(Ticker ticker) {
     this.renewals = new HeartbeatMonitor<>(ticker);
+    this.swept = HeartbeatMonitor.ofRounds(ticker);
     this.evictions = new HeartbeatMonitor<>(ticker);
   }
 
   /** Takes in a session that was read just now; to be called after it was received. */
   void observe(SessionId id, SessionDocument session) {
+    observe(id, session, renewals, swept);
+  }
+
+  /** The same of a session that a sweep has read. */
+  void observeSwept(SessionId id, SessionDocument session) {
+    observe(id, session, swept, renewals);
+  }
+
+  private static void observe(
+      SessionId id,
+      SessionDocument session,
+      HeartbeatMonitor<SessionId> taking,
+      HeartbeatMonitor<SessionId> besides) {
     if (!session.hasEnded()) {
-      session.observed(renewals.left(id, session.renewals(), session.ttl()));
+      long beat = session.renewals();
+      Duration left = taking.left(id, beat, session.ttl());
+      Duration other = besides.leftIfSeen(id, beat);
+      session.observed(other == null || left.compareTo(other) < 0 ? left : other);
     }
+  }
+
+  /** The sweep has looked at all sessions, and begins anew. */
+  void endRound() {
+    swept.endRound();
   }
 
   /**

@@ -120,9 +120,23 @@ final class DocumentSession implements StoreSession {
             () -> {
               watch();
               OwnRenewals.SentRenewal sent = store.ownRenewals().sent(id(), ttl);
-              return update(previous, next, seen, ttl).thenApply(sent::answered);
+              return update(previous, next, seen, ttl)
+                  .thenApply(sent::answered)
+                  .thenCompose(this::endIfClosed);
             })
         .exceptionally(failure -> new Renewal.Unknown(cause(failure)));
+  }
+
+  /**
+   * The close may have found nothing: the first renewal of a session makes its document, and was
+   * still on its way. Nobody would renew or end that document.
+   */
+  private CompletionStage<Renewal> endIfClosed(Renewal renewal) {
+    if (!closed || !(renewal instanceof Renewal.Renewed)) {
+      return CompletableFuture.completedFuture(renewal);
+    }
+    store.ownRenewals().forget(id());
+    return renewals.close(id()).handle((ended, failure) -> Refusals.SESSION_CLOSED);
   }
 
   private CompletionStage<Renewal> update(long previous, long next, List<Long> seen, Duration ttl) {

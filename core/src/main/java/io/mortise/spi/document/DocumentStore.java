@@ -149,7 +149,7 @@ public final class DocumentStore implements LockStore {
     this.sessions = new SessionDocuments(new DocumentUpdater(documents), observer);
     this.locks = new LockUpdater(sessions);
     this.facts = facts;
-    this.sweeper = new DocumentSweeper(locks, facts);
+    this.sweeper = new DocumentSweeper(locks, facts, micros);
     this.ownRenewals = new OwnRenewals(micros);
     this.renewals = new SessionDocuments(new DocumentUpdater(renewals), observer);
   }
@@ -302,24 +302,27 @@ public final class DocumentStore implements LockStore {
       List<LockView> before, List<String> keys, LockQuery query) {
     CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(before);
     for (String key : keys) {
-      views =
-          views.thenCombine(
-              view(key, query),
-              (page, view) -> {
-                view.ifPresent(page::add);
-                return page;
-              });
+      LockName name = LockUpdater.name(key).orElse(null);
+      if (name != null) { // Else another program has made it.
+        views =
+            views.thenCombine(
+                view(key, name, query),
+                (page, view) -> {
+                  view.ifPresent(page::add);
+                  return page;
+                });
+      }
     }
     return views;
   }
 
-  private CompletionStage<Optional<LockView>> view(String key, LockQuery query) {
+  private CompletionStage<Optional<LockView>> view(String key, LockName name, LockQuery query) {
     return documents
         .read(key)
         .thenCompose(
             found -> {
               long now = documents.micros();
-              LockDocument lock = DocumentCodec.decode(name(key), found.text());
+              LockDocument lock = DocumentCodec.decode(name, found.text());
               return lock == null || lock.isUnused() || (lock.isIdle(now) && !query.idle())
                   ? CompletableFuture.completedFuture(Optional.empty())
                   : sessions.withSessions(
@@ -341,14 +344,16 @@ public final class DocumentStore implements LockStore {
               CompletionStage<List<SessionInfo>> page =
                   CompletableFuture.completedFuture(new ArrayList<>());
               for (String key : keys) {
-                page = page.thenCompose(before -> addSession(before, key));
+                SessionId id = SessionDocuments.id(key).orElse(null);
+                if (id != null) { // Else another program has made it.
+                  page = page.thenCompose(before -> addSession(before, id));
+                }
               }
               return page.thenApply(all -> new SessionPage(all, last.isEmpty() ? null : last));
             });
   }
 
-  private CompletionStage<List<SessionInfo>> addSession(List<SessionInfo> before, String key) {
-    SessionId id = new SessionId(key.substring(SessionDocuments.PREFIX.length()));
+  private CompletionStage<List<SessionInfo>> addSession(List<SessionInfo> before, SessionId id) {
     return sessions
         .read(id)
         .thenApply(
@@ -369,10 +374,6 @@ public final class DocumentStore implements LockStore {
     return sessions.isOverdue(session)
         ? Duration.ZERO
         : LockRecord.duration(session.left(documents.micros()));
-  }
-
-  private static LockName name(String key) {
-    return LockName.of(key.substring(LockUpdater.PREFIX.length()));
   }
 
   @Override

@@ -1,13 +1,20 @@
 package io.mortise.spi.document;
 
 import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.document.DocumentUpdater.Update;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.spi.document.VersionedDocuments.Written;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Removes what dead processes and idle locks left. A sweep has three walks, over the keys of
@@ -18,15 +25,25 @@ import java.util.function.Function;
  * goes on for as long as at least each eighth key is rubbish, however many are made meanwhile. Each
  * walk looks at no more than eight times what the sweep may still remove.
  *
- * <p><b>One process sweeps for all.</b> It writes a document once a minute. A process that finds
- * that document as it was a minute ago takes its turn. Nobody writes it first while there is no
- * session, lock or fact: a look at an empty server leaves it empty.
+ * <p><b>However many sessions there are.</b> Without a clock a session ends at the second look,
+ * which may be many sweeps after the first one. So the sweep remembers each session that stands,
+ * some 200 bytes for each, and forgets those that a whole round has not met.
+ *
+ * <p><b>One process sweeps for all.</b> It writes a document once a minute. A process that has seen
+ * that document unchanged for two minutes takes its turn ({@link SweepTurn}). Nobody writes it
+ * first while there is no session, lock or fact: a look at an empty server leaves it empty.
+ *
+ * <p><b>Strange keys.</b> Another program may have made a key that names no session or lock, or a
+ * document of another format. The walk leaves it as it is, and goes on. A server that does not
+ * answer ends a sweep; the next one begins behind the keys that were asked for.
  */
 final class DocumentSweeper {
+  private static final Logger log = LoggerFactory.getLogger(DocumentSweeper.class);
+
   /** What the sweep of a document says that was listed and is not there. */
   static final int NOT_THERE = -1;
 
-  /** Written by the process that sweeps; its version is all that counts. */
+  /** Written by the process that sweeps. */
   static final String TURN = "sweep/turn";
 
   private static final int LOOKS_PER_REMOVAL = 8;
@@ -35,18 +52,22 @@ final class DocumentSweeper {
   private static final int TOGETHER = 16;
 
   private final LockUpdater locks;
+  private final SweepTurn turn;
   private final List<Walk> walks;
 
-  /** The version of the turn that this process wrote or read last; empty if it is not known. */
-  private volatile String seenTurn = "";
-
-  DocumentSweeper(LockUpdater locks, FactDocuments facts) {
+  /**
+   * A sweeper that has swept nothing.
+   *
+   * @param micros a clock that never goes back, by which the turn changes
+   */
+  DocumentSweeper(LockUpdater locks, FactDocuments facts, LongSupplier micros) {
     this.locks = locks;
+    this.turn = new SweepTurn(micros);
     this.walks =
         List.of(
-            new Walk(SessionDocuments.PREFIX, this::sweepSession),
-            new Walk(LockUpdater.PREFIX, this::sweepLock),
-            new Walk(FactDocuments.PREFIX, facts::sweep));
+            new Walk(SessionDocuments.PREFIX, this::sweepSession, sessions()::endRound),
+            new Walk(LockUpdater.PREFIX, this::sweepLock, () -> {}),
+            new Walk(FactDocuments.PREFIX, facts::sweep, () -> {}));
   }
 
   private SessionDocuments sessions() {
@@ -63,27 +84,24 @@ final class DocumentSweeper {
         .read(TURN)
         .thenCompose(
             found -> {
-              if (found.text() != null && !found.version().equals(seenTurn)) {
-                seenTurn = found.version();
-                return CompletableFuture.completedFuture(false);
+              if (found.text() == null) {
+                return anythingOf(0)
+                    .thenCompose(
+                        any -> any ? take(found) : CompletableFuture.completedFuture(false));
               }
-              return found.text() == null
-                  ? anythingOf(0)
-                      .thenCompose(
-                          any -> any ? take(found) : CompletableFuture.completedFuture(false))
-                  : take(found);
+              return turn.isFree(found) ? take(found) : CompletableFuture.completedFuture(false);
             });
   }
 
-  private CompletionStage<Boolean> take(VersionedText found) {
+  private CompletionStage<Boolean> keepTurn() {
     return documents()
-        .compareAndSet(TURN, found, "")
-        .thenApply(
-            written -> {
-              var stands = written.made() ? written.stands() : null;
-              seenTurn = stands == null ? "" : stands.version();
-              return written.made();
-            });
+        .read(TURN)
+        .thenCompose(
+            found -> turn.isOwn(found) ? take(found) : CompletableFuture.completedFuture(false));
+  }
+
+  private CompletionStage<Boolean> take(VersionedText found) {
+    return documents().compareAndSet(TURN, found, turn.take()).thenApply(Written::made);
   }
 
   /** Whether there is a key of one of the kinds from that walk on. */
@@ -114,7 +132,7 @@ final class DocumentSweeper {
         removed ->
             removed < budget
                 ? CompletableFuture.completedFuture(removed)
-                : claim().handle((ours, failure) -> removed));
+                : keepTurn().handle((ours, failure) -> removed));
   }
 
   private CompletionStage<Integer> sweepLock(String key) {
@@ -125,7 +143,7 @@ final class DocumentSweeper {
   private CompletionStage<Integer> sweepSession(String key) {
     SessionId id = new SessionId(key.substring(SessionDocuments.PREFIX.length()));
     return sessions()
-        .update(
+        .updateSwept(
             id,
             session -> {
               long now = documents().micros();
@@ -146,13 +164,15 @@ final class DocumentSweeper {
   private final class Walk {
     private final String prefix;
     private final Function<String, CompletionStage<Integer>> one;
+    private final Runnable endRound;
 
     /** The last key of the last sweep; empty to begin anew. */
     private volatile String swept = "";
 
-    Walk(String prefix, Function<String, CompletionStage<Integer>> one) {
+    Walk(String prefix, Function<String, CompletionStage<Integer>> one, Runnable endRound) {
       this.prefix = prefix;
       this.one = one;
+      this.endRound = endRound;
     }
 
     /** Sweeps keys until so many things were removed, or enough keys were looked at. */
@@ -171,6 +191,7 @@ final class DocumentSweeper {
                     removed -> {
                       if (keys.size() < looks && removed < budget) {
                         swept = "";
+                        endRound.run();
                       }
                       return removed;
                     });
@@ -180,10 +201,11 @@ final class DocumentSweeper {
     private CompletionStage<Integer> sweepChunk(List<String> keys, int before, int budget) {
       CompletionStage<Integer> sum = CompletableFuture.completedFuture(before);
       if (before + keys.size() <= budget) {
+        swept = keys.get(keys.size() - 1);
         for (String key : keys) {
           sum = sum.thenCombine(sweepKey(key), Integer::sum);
         }
-        return sum.whenComplete((removed, failure) -> swept = keys.get(keys.size() - 1));
+        return sum;
       }
       for (String key : keys) {
         sum =
@@ -200,12 +222,28 @@ final class DocumentSweeper {
     }
 
     private CompletionStage<Integer> sweepKey(String key) {
-      return one.apply(key)
+      return CompletionStages.start(() -> one.apply(key))
           .thenCompose(
               removed ->
                   removed == NOT_THERE
                       ? documents().forget(key).thenApply(forgotten -> forgotten ? 1 : 0)
-                      : CompletableFuture.completedFuture(removed));
+                      : CompletableFuture.completedFuture(removed))
+          .exceptionally(failure -> skipped(key, failure));
+    }
+
+    /** A failure of one document is no reason to leave the others; one of the server is. */
+    private int skipped(String key, Throwable failure) {
+      Throwable cause = failure.getCause();
+      Throwable reason = failure instanceof CompletionException && cause != null ? cause : failure;
+      if (reason instanceof StoreUnavailableException || reason instanceof Error) {
+        throw new CompletionException(reason);
+      }
+      log.debug("Document '{}' was not swept: {}", oneLine(key), oneLine(reason.toString()));
+      return 0;
+    }
+
+    private static String oneLine(String text) {
+      return text.replaceAll("[\\p{Cc}\\u2028\\u2029]", "?");
     }
   }
 }

@@ -15,6 +15,7 @@ import io.mortise.spi.document.DocumentUpdater.Update;
 import io.mortise.spi.document.SessionDocuments.KnownSessions;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
@@ -85,6 +86,15 @@ record LockUpdater(SessionDocuments sessions) {
 
   private DocumentUpdater updater() {
     return sessions.updater();
+  }
+
+  /** The lock that a key names; empty if another program has made the key. */
+  static Optional<LockName> name(String key) {
+    try {
+      return Optional.of(LockName.of(key.substring(PREFIX.length())));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
   }
 
   private static String key(LockName name) {

@@ -58,6 +58,15 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
             });
   }
 
+  /** The session that a key names; empty if another program has made the key. */
+  static Optional<SessionId> id(String key) {
+    try {
+      return Optional.of(new SessionId(key.substring(PREFIX.length())));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
   private @Nullable SessionDocument decode(SessionId id, VersionedText found) {
     SessionDocument session = DocumentCodec.decodeSession(key(id), found.text());
     if (session != null && observer != null) {
@@ -121,6 +130,26 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   <T> CompletionStage<T> update(SessionId id, SessionStep<T> step) {
     return updater.update(
         key(id), found -> CompletableFuture.completedFuture(step.take(decode(id, found))));
+  }
+
+  /** The same, of a sweep, which takes steps of all sessions in turn. */
+  <T> CompletionStage<T> updateSwept(SessionId id, SessionStep<T> step) {
+    return updater.update(
+        key(id),
+        found -> {
+          SessionDocument session = DocumentCodec.decodeSession(key(id), found.text());
+          if (session != null && observer != null) {
+            observer.observeSwept(id, session);
+          }
+          return CompletableFuture.completedFuture(step.take(session));
+        });
+  }
+
+  /** The sweep has taken a step of all sessions, and begins anew. */
+  void endRound() {
+    if (observer != null) {
+      observer.endRound();
+    }
   }
 
   /** The same, of a session that is likely to be as this process has left or read it last. */

@@ -57,4 +57,26 @@ class HeartbeatMonitorTest {
     assertThat(watch.left(SESSION, 7, TTL)).as("forgotten, so watched anew").isPositive();
     assertThat(watch.left(new SessionId("B00000004999"), 1, TTL)).isZero();
   }
+
+  @Test
+  void givenMonitorOfRounds_thenSessionsAreForgottenThatAWholeRoundHasNotMet() {
+    HeartbeatMonitor<SessionId> rounds = HeartbeatMonitor.ofRounds(now::get);
+    SessionId gone = new SessionId("CCCCCCCCCCCC");
+    for (int round = 0; round < 2; round++) {
+      rounds.left(SESSION, 7, TTL);
+      if (round == 0) {
+        rounds.left(gone, 7, TTL);
+      }
+      for (int i = 0; i < 5_000; i++) {
+        rounds.left(new SessionId(String.format("B%011d", i)), 1, TTL);
+      }
+      assertThat(rounds.leftIfSeen(gone, 7)).isNotNull();
+      rounds.endRound();
+    }
+    pass(TTL.multipliedBy(2));
+    assertThat(rounds.leftIfSeen(gone, 7)).isNull();
+    assertThat(rounds.leftIfSeen(SESSION, 8)).as("another beat").isNull();
+    assertThat(rounds.leftIfSeen(SESSION, 7)).isZero();
+    assertThat(rounds.left(SESSION, 7, TTL)).isZero();
+  }
 }
