@@ -40,6 +40,7 @@ final class RequestBatcher {
   private static final int MOST_CHARACTERS = 500_000;
 
   private final EtcdGateway gateway;
+  private final Ticker ticker;
   private final ReentrantLock guard = new ReentrantLock();
 
   // Guarded by the lock.
@@ -81,7 +82,12 @@ final class RequestBatcher {
   }
 
   RequestBatcher(EtcdGateway gateway) {
+    this(gateway, Ticker.SYSTEM);
+  }
+
+  RequestBatcher(EtcdGateway gateway, Ticker ticker) {
     this.gateway = gateway;
+    this.ticker = ticker;
   }
 
   /**
@@ -93,7 +99,7 @@ final class RequestBatcher {
    */
   CompletionStage<Answer> send(RequestKind kind, String body, Set<String> writes) {
     BatchedRequest request =
-        new BatchedRequest(kind, body, writes, Ticker.SYSTEM.nanos(), new CompletableFuture<>());
+        new BatchedRequest(kind, body, writes, ticker.nanos(), new CompletableFuture<>());
     guard.lock();
     try {
       waiting.add(request);
@@ -134,7 +140,7 @@ final class RequestBatcher {
   /** Under the lock: the requests that have waited for too long. */
   private List<BatchedRequest> takeLate() {
     List<BatchedRequest> late = new ArrayList<>();
-    long oldest = Ticker.SYSTEM.nanos() - gateway.timeout().toNanos();
+    long oldest = ticker.nanos() - gateway.timeout().toNanos();
     BatchedRequest first = waiting.peek();
     while (first != null && first.since() - oldest < 0) {
       late.add(waiting.remove());

@@ -7,9 +7,13 @@ import io.mortise.etcd.RequestBatcher.Answer;
 import io.mortise.etcd.RequestBatcher.RequestKind;
 import io.mortise.spi.StoreUrl;
 import io.mortise.testkit.BoundedWait;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -19,20 +23,22 @@ class RequestBatcherTest {
   @Test
   void givenServerThatStandsStill_thenARequestBehindOthersFailsUnsent_onceItsTimeIsOver()
       throws Exception {
-    try (StallingServer stalling = new StallingServer();
-        EtcdGateway gateway =
-            new EtcdGateway(
-                EtcdTarget.parse(
-                    StoreUrl.parse("etcd://127.0.0.1:" + stalling.port() + "?timeout=100ms")),
-                "test")) {
-      RequestBatcher requests = new RequestBatcher(gateway);
+    AtomicLong nanos = new AtomicLong();
+    ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    String url = "etcd://127.0.0.1:" + silent.getLocalPort() + "?timeout=1m";
+    try (EtcdGateway gateway = new EtcdGateway(EtcdTarget.parse(StoreUrl.parse(url)), "test")) {
+      RequestBatcher requests = new RequestBatcher(gateway, nanos::get);
       List<CompletionStage<Answer>> answers =
           Stream.generate(() -> requests.send(RequestKind.RANGE, RANGE, Set.of()))
               .limit(4)
               .toList();
-      assertFails(answers.get(1), "did not answer within 100ms");
-      assertFails(answers.get(2), "was not sent within 100ms");
-      assertFails(answers.get(3), "was not sent within 100ms");
+      nanos.set(Duration.ofMinutes(1).toNanos() + 1);
+      silent.close();
+      assertFails(answers.get(0), "etcd:127.0.0.1");
+      assertFails(answers.get(2), "was not sent within 1m");
+      assertFails(answers.get(3), "was not sent within 1m");
+    } finally {
+      silent.close();
     }
   }
 
