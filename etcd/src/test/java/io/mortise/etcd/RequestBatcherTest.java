@@ -24,12 +24,9 @@ class RequestBatcherTest {
   void givenServerThatStandsStill_thenARequestBehindOthersFailsUnsent_onceItsTimeIsOver()
       throws Exception {
     AtomicLong nanos = new AtomicLong();
-    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        EtcdGateway gateway =
-            new EtcdGateway(
-                EtcdTarget.parse(
-                    StoreUrl.parse("etcd://127.0.0.1:" + silent.getLocalPort() + "?timeout=1m")),
-                "test")) {
+    ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    String url = "etcd://127.0.0.1:" + silent.getLocalPort() + "?timeout=1m";
+    try (EtcdGateway gateway = new EtcdGateway(EtcdTarget.parse(StoreUrl.parse(url)), "test")) {
       RequestBatcher requests = new RequestBatcher(gateway, nanos::get);
       List<CompletionStage<Answer>> answers =
           Stream.generate(() -> requests.send(RequestKind.RANGE, RANGE, Set.of()))
@@ -40,6 +37,8 @@ class RequestBatcherTest {
       assertFails(answers.get(0), "etcd:127.0.0.1");
       assertFails(answers.get(2), "was not sent within 1m");
       assertFails(answers.get(3), "was not sent within 1m");
+    } finally {
+      silent.close();
     }
   }
 
