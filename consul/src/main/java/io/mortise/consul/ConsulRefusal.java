@@ -50,8 +50,11 @@ final class ConsulRefusal extends Exception {
       return unfit("Consul does not know the token (store=%s).".formatted(target));
     } else if (status == FORBIDDEN || isDenied(said)) {
       return unfit(
-          "The token may not read and write the keys of this namespace (store=%s). Its policy needs: key_prefix \"%s\" { policy = \"write\" }."
-              .formatted(target, target.prefix()));
+          target.token() == null
+              ? "Without a token Consul does not let this client read and write the keys of this namespace (store=%s). Give one in the URL, consul://token@host:8500, whose policy has: key_prefix \"%s\" { policy = \"write\" }."
+                  .formatted(target, target.prefix())
+              : "The token may not read and write the keys of this namespace (store=%s). Its policy needs: key_prefix \"%s\" { policy = \"write\" }."
+                  .formatted(target, target.prefix()));
     } else if (said.contains("HTTP request to an HTTPS server")) {
       return unfit(
           "Consul speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target));

@@ -35,7 +35,7 @@ record ConsulTarget(
   static ConsulTarget parse(StoreUrl url) {
     boolean tls = url.flag("tls", false);
     url.allowOnly(Set.of("namespace", "timeout", "tls", "ca"));
-    ServerUrl servers = ServerUrl.parse(url, tls ? DEFAULT_TLS_PORT : DEFAULT_PORT);
+    ServerUrl servers = ServerUrl.parse(url, tls ? DEFAULT_TLS_PORT : DEFAULT_PORT, "token");
     String token = servers.secret();
     if (servers.user() != null || (token != null && !TOKEN.matcher(token).matches())) {
       throw new IllegalArgumentException(

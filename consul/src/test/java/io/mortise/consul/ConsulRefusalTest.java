@@ -11,6 +11,19 @@ class ConsulRefusalTest {
   private static final ConsulTarget TARGET = ConsulTarget.parse(StoreUrl.parse("consul://a"));
 
   @Test
+  void givenDenial_thenItIsSaidWhetherTheUrlHasAToken() {
+    ConsulRefusal denial = new ConsulRefusal(403, "Permission denied");
+    String policy = "key_prefix \"mortise/\" { policy = \"write\" }.";
+    assertThat(denial.translated(TARGET))
+        .hasMessageStartingWith("Without a token")
+        .hasMessageEndingWith(policy);
+    assertThat(denial.translated(ConsulTarget.parse(StoreUrl.parse("consul://s3cret@a"))))
+        .hasMessageStartingWith("The token may not")
+        .hasMessageEndingWith(policy)
+        .hasMessageNotContaining("s3cret");
+  }
+
+  @Test
   void givenAnswerOfManyPages_thenMessagesShowItsBegin_andAllOfItIsJudged() {
     String page = "<html>" + "x".repeat(100_000);
     ConsulRefusal refusal = new ConsulRefusal(502, page);

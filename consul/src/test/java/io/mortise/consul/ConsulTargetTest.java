@@ -40,11 +40,15 @@ class ConsulTargetTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"consul:a", "consul://", "consul://a/path", "consul://a,,b"})
+  @ValueSource(
+      strings = {"consul:a", "consul:a:8500", "consul://", "consul://a:8500/ns", "consul://a,,b"})
   void givenAnotherForm_thenItIsRefused(String url) {
     assertThatThrownBy(() -> parse(url))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("host1:8500,host2:8500");
+        .hasMessageContaining("consul://token@host1:8500,host2:8500, without token@ if")
+        .hasMessageNotContaining("user");
+    // What the hint shows is a URL.
+    assertThat(parse("consul://token@host1:8500,host2:8500").token()).isEqualTo("token");
   }
 
   @ParameterizedTest

@@ -30,7 +30,7 @@ record EtcdTarget(
   static EtcdTarget parse(StoreUrl url) {
     boolean tls = url.flag("tls", false);
     url.allowOnly(Set.of("namespace", "timeout", "tls", "ca"));
-    ServerUrl servers = ServerUrl.parse(url, DEFAULT_PORT);
+    ServerUrl servers = ServerUrl.parse(url, DEFAULT_PORT, "user:password");
     String user = servers.user();
     if (servers.secret() != null && (user == null || user.isEmpty())) {
       throw new IllegalArgumentException(

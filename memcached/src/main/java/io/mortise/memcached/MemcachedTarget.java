@@ -28,7 +28,7 @@ record MemcachedTarget(
   /** The servers of a URL, in its order. */
   static List<MemcachedTarget> parse(StoreUrl url) {
     url.allowOnly(Set.of("prefix", "timeout", "accept-eviction"));
-    ServerUrl servers = ServerUrl.parse(url, DEFAULT_PORT);
+    ServerUrl servers = ServerUrl.parse(url, DEFAULT_PORT, "user:password");
     if (Set.copyOf(servers.servers()).size() < servers.servers().size()) {
       throw new IllegalArgumentException(
           "Store URL '" + url + "' names a server twice. Write each once.");

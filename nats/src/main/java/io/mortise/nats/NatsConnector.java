@@ -4,16 +4,21 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.TrustedCertificates;
+import io.mortise.spi.time.DurationText;
 import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
 import io.nats.client.ErrorListener;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -194,8 +199,20 @@ final class NatsConnector implements AutoCloseable {
       }
     }
     return new StoreUnavailableException(
-        "Cannot reach NATS (store=%s): %s."
-            .formatted(target, FailureText.withoutFullStop(FailureText.said(failure))),
+        "Cannot reach NATS (store=%s): %s. Check host and port, and that the server runs."
+            .formatted(target, unreachable(target, failure)),
         failure);
+  }
+
+  /** The client's exceptions of a server that is silent, or not to be found, have no sentence. */
+  private static String unreachable(NatsTarget target, Exception failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof UnresolvedAddressException || cause instanceof UnknownHostException) {
+        return "unknown host";
+      } else if (cause instanceof TimeoutException || cause instanceof SocketTimeoutException) {
+        return "it did not answer within " + DurationText.formatExact(target.timeout());
+      }
+    }
+    return FailureText.withoutFullStop(FailureText.said(failure));
   }
 }

@@ -37,7 +37,7 @@ record NatsTarget(
     boolean tls = url.flag("tls", false);
     url.allowOnly(
         Set.of("namespace", "timeout", "credentials", "nkey", "tls", "ca", "sync-always"));
-    ServerUrl servers = ServerUrl.parse(url, DEFAULT_PORT);
+    ServerUrl servers = ServerUrl.parse(url, DEFAULT_PORT, "user:password");
     Path credentials = ServerUrl.file(url, "credentials");
     Path nkey = ServerUrl.file(url, "nkey");
     if (Stream.of(servers.secret() != null, credentials != null, nkey != null)

@@ -22,6 +22,8 @@ import io.nats.client.NKey;
 import io.nats.client.api.DiscardPolicy;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -103,6 +105,23 @@ class NatsAccessTest {
       Path none = Files.writeString(folder.resolve("none"), "s3cret");
       assertUnfit(server.url() + "?nkey=" + none, "has no key");
     }
+  }
+
+  @Test
+  void givenServersThatCannotBeReached_thenItIsSaidWhy() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String url = "nats://127.0.0.1:" + silent.getLocalPort() + "?timeout=200ms";
+      assertThatThrownBy(() -> NatsStore.open(url))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining(": it did not answer within 200ms. Check host and port");
+    }
+    // Nobody listens on the port of TCP's multiplexer.
+    assertThatThrownBy(() -> NatsStore.open("nats://127.0.0.1:1"))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("refused. Check host and port");
+    assertThatThrownBy(() -> NatsStore.open("nats://nowhere.invalid"))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining(": unknown host. Check host and port");
   }
 
   /** The library closes a connection that was refused twice. */

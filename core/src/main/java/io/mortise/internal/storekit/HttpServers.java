@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.net.http.HttpClient;
 import java.net.http.HttpClient.Version;
 import java.net.http.HttpConnectTimeoutException;
@@ -17,6 +18,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -367,8 +370,12 @@ public final class HttpServers implements AutoCloseable {
           failure);
     } else if (failure instanceof ConnectException) {
       return new StoreUnavailableException(
-          "No server of %s can be connected to (store=%s)."
-              .formatted(target.product(), target.display()),
+          "No server of %s can be connected to (store=%s): %s%s. Check host and port, and that the server runs."
+              .formatted(
+                  target.product(),
+                  target.display(),
+                  target.servers().size() > 1 ? "the last one: " : "",
+                  whyNotConnected(failure)),
           failure);
     } else if (failure instanceof IOException) {
       return new StoreUnavailableException(
@@ -382,6 +389,18 @@ public final class HttpServers implements AutoCloseable {
             "A request to %s failed (store=%s): %s."
                 .formatted(target.product(), target.display(), failure),
             failure);
+  }
+
+  /** The client's exceptions often have no text of their own, nor have those that they wrap. */
+  private static String whyNotConnected(Throwable failure) {
+    String said = null;
+    for (Throwable at = failure; at != null; at = at.getCause()) {
+      if (at instanceof UnresolvedAddressException || at instanceof UnknownHostException) {
+        return "unknown host";
+      }
+      said = said == null && !(at instanceof ClosedChannelException) ? at.getMessage() : said;
+    }
+    return said == null || said.equals("Connection refused") ? "connection refused" : said;
   }
 
   /** Whether the two sides do not agree, and not only the connection broke. */

@@ -42,18 +42,19 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
    * Takes a URL apart.
    *
    * @param port where none is given
+   * @param login what stands before the hosts of such a store, if anything does, for messages
    * @throws IllegalArgumentException if it has another form, or a port that is none
    */
-  public static ServerUrl parse(StoreUrl url, int port) {
+  public static ServerUrl parse(StoreUrl url, int port, String login) {
     Matcher parts = PARTS.matcher(url.base());
     if (!parts.matches()) {
-      throw wrong(url, port);
+      throw wrong(url, port, login);
     }
     List<String> servers = new ArrayList<>();
     for (String text : parts.group(2).split(",", -1)) {
       Matcher host = HOST.matcher(text);
       if (!host.matches()) {
-        throw wrong(url, port);
+        throw wrong(url, port, login);
       }
       int given = Integer.parseInt(Objects.requireNonNullElse(host.group(2), "" + port));
       if (given < 1 || given > MAX_PORT) {
@@ -66,15 +67,15 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
     int colon = info == null ? -1 : info.indexOf(':');
     return new ServerUrl(
         servers,
-        info == null || colon < 0 ? null : decode(url, port, info.substring(0, colon)),
-        info == null ? null : decode(url, port, info.substring(colon + 1)));
+        info == null || colon < 0 ? null : decode(url, port, login, info.substring(0, colon)),
+        info == null ? null : decode(url, port, login, info.substring(colon + 1)));
   }
 
-  private static String decode(StoreUrl url, int port, String part) {
+  private static String decode(StoreUrl url, int port, String login, String part) {
     try {
       return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException showsThePart) {
-      throw wrong(url, port);
+      throw wrong(url, port, login);
     }
   }
 
@@ -101,10 +102,10 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
     return List.copyOf(uris);
   }
 
-  private static IllegalArgumentException wrong(StoreUrl url, int port) {
+  private static IllegalArgumentException wrong(StoreUrl url, int port, String login) {
     return new IllegalArgumentException(
-        "'%s' is not a URL of servers. Write it like %s://user:password@host1:%d,host2:%d, special characters as %%XX."
-            .formatted(url, url.scheme(), port, port));
+        "'%s' is not a URL of servers. Write it like %s://%s@host1:%d,host2:%d, without %s@ if you have none, special characters as %%XX, and parameters behind a question mark."
+            .formatted(url, url.scheme(), login, port, port, login));
   }
 
   /**

@@ -8,6 +8,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
@@ -90,6 +91,27 @@ class HttpServersTest {
   }
 
   @Test
+  void givenServersThatCannotBeConnectedTo_thenItIsSaidWhy() throws Exception {
+    int unused;
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      unused = socket.getLocalPort();
+    }
+    URI refusing = URI.create("http://127.0.0.1:" + unused);
+    URI unknown = URI.create("http://nowhere.invalid:1");
+    try (HttpServers one = servers(LONG, refusing);
+        HttpServers other = servers(LONG, unknown);
+        HttpServers both = servers(LONG, unknown, refusing)) {
+      String hint = " Check host and port, and that the server runs.";
+      assertThatThrownBy(() -> statusOf(one))
+          .hasMessageEndingWith("(store=tested:a): connection refused." + hint);
+      assertThatThrownBy(() -> statusOf(other))
+          .hasMessageEndingWith("(store=tested:a): unknown host." + hint);
+      assertThatThrownBy(() -> statusOf(both))
+          .hasMessageEndingWith("(store=tested:a): the last one: connection refused." + hint);
+    }
+  }
+
+  @Test
   void givenServerWithoutAHost_thenTheNextOneIsAsked_andAloneItCannotBeConnectedTo()
       throws Exception {
     HttpServer server =
@@ -110,7 +132,8 @@ class HttpServersTest {
       assertThat(stream(streams)).as("the next one").isEqualTo(204);
       assertThatThrownBy(() -> statusOf(alone))
           .hasCauseInstanceOf(StoreUnavailableException.class)
-          .hasMessageContaining("No server of Tested can be connected to (store=tested:a).");
+          .hasMessageContaining("No server of Tested can be connected to (store=tested:a): ")
+          .hasMessageContaining("my_host");
     } finally {
       server.stop(0);
     }

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ServerUrlTest {
   private static ServerUrl parse(String url) {
-    return ServerUrl.parse(StoreUrl.parse(url), 1);
+    return ServerUrl.parse(StoreUrl.parse(url), 1, "token");
   }
 
   @ParameterizedTest
@@ -46,7 +46,7 @@ class ServerUrlTest {
   @Test
   void givenHosts_thenTheyAreServersOfHttp() {
     StoreUrl url = StoreUrl.parse("consul://a-b.c:65535,10.0.0.1,[fe80::1%1]:2");
-    assertThat(ServerUrl.parse(url, 8500).uris(url, true))
+    assertThat(ServerUrl.parse(url, 8500, "token").uris(url, true))
         .containsExactly(
             URI.create("https://a-b.c:65535"),
             URI.create("https://10.0.0.1:8500"),
