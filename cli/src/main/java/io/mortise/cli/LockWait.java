@@ -141,8 +141,9 @@ final class LockWait {
   private String situation() {
     try {
       Optional<LockInfo> view = client.admin().find(lock.name());
+      Duration waited = wait == null ? Duration.ZERO : wait;
       return view.map(LockFormatter::situation).orElse(".")
-          + view.map(LockFormatter::waitingJudges).orElse("");
+          + view.map(found -> LockFormatter.waitingJudges(found, waited)).orElse("");
     } catch (StoreUnavailableException e) {
       return ": the store does not answer.";
     }

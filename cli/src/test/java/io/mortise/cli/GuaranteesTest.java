@@ -138,6 +138,7 @@ class GuaranteesTest {
             "zk+curator",
             "etcd",
             "consul",
+            "consul/memory",
             "nats",
             "memcached",
             "memcached/evicting");

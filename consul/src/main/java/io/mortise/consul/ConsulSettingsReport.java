@@ -16,7 +16,7 @@ final class ConsulSettingsReport {
   private static final int MAJORITY = 3;
 
   private final ConsulGateway gateway;
-  private final StoreReport.Builder report = StoreReport.about("consul");
+  private final StoreReport.Builder report = StoreReport.about("consul/memory");
 
   ConsulSettingsReport(ConsulGateway gateway) {
     this.gateway = gateway;
@@ -87,8 +87,10 @@ final class ConsulSettingsReport {
               "Start the servers without -dev, and with -data-dir.",
               "server-crash",
               "power-loss");
-      case "false" ->
-          report.fine("storage", "disk", "Servers force their log to the disk before they answer.");
+      case "false" -> {
+        report.mode("consul");
+        report.fine("storage", "disk", "Servers force their log to the disk before they answer.");
+      }
       default ->
           report.unknown(
               "storage",

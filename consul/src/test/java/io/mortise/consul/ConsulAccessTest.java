@@ -85,26 +85,26 @@ class ConsulAccessTest {
       assertUnfit(url(server, WRITER).replace("shop", "mine"), "key_prefix \"mortise-mine/\"");
       assertUnfit(url(server, UNKNOWN), "does not know the token");
 
-      Map<String, Finding> findings = findings(store);
+      Map<String, Finding> findings = findings(store, "consul/memory");
       assertThat(findings.get("version").grade()).isEqualTo(Grade.UNKNOWN);
       assertThat(findings.get("storage").grade()).isEqualTo(Grade.UNKNOWN);
       assertThat(findings.get("servers").value()).isEqualTo("1");
       try (LockStore master = ConsulStore.open(url(server, MASTER))) {
-        assertThat(findings(master).get("acl").grade()).isEqualTo(Grade.FINE);
+        assertThat(findings(master, "consul").get("acl").grade()).isEqualTo(Grade.FINE);
       }
     }
   }
 
-  private static Map<String, Finding> findings(LockStore store) {
+  private static Map<String, Finding> findings(LockStore store, String mode) {
     StoreReport report = BoundedWait.join(store.examine());
-    assertThat(report.mode()).isEqualTo("consul");
+    assertThat(report.mode()).isEqualTo(mode);
     return report.findings().stream().collect(Collectors.toMap(Finding::id, Function.identity()));
   }
 
   @Test
   void givenServer_whenExamined_thenVersionStorageLeaderServersAndTokensAreTold() {
     try (LockStore store = ConsulStore.open(ConsulServers.shared().url())) {
-      Map<String, Finding> findings = findings(store);
+      Map<String, Finding> findings = findings(store, "consul");
       assertThat(findings.get("version").value()).startsWith("1.");
       assertThat(findings.get("storage").value()).isEqualTo("disk");
       assertThat(findings.get("leader").value()).startsWith("127.0.0.1:");
@@ -125,7 +125,7 @@ class ConsulAccessTest {
       // Its JSON has other blanks.
       SessionDriver a = SessionDriver.open(store, Duration.ofMinutes(5), "a");
       a.hold(LockName.of("x"), Mode.EXCLUSIVE);
-      assertThat(findings(store).get("storage").grade()).isEqualTo(Grade.WEAK);
+      assertThat(findings(store, "consul/memory").get("storage").grade()).isEqualTo(Grade.WEAK);
     }
   }
 

@@ -64,6 +64,16 @@ class BadInputTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void givenPasswordWithAWrongEscape_thenItIsRefused_andNotShown(Scheme scheme) {
+    assertThatThrownBy(() -> LockClient.connect(scheme + "://user:s3cr%zzr3t@h:1"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasNoCause()
+        .hasMessageContaining("is not a ZooKeeper URL")
+        .hasMessageNotContainingAny("zz", "s3cr");
+  }
+
   private static void assertRefused(String url) {
     assertThatThrownBy(() -> LockClient.connect(url))
         .as(url)

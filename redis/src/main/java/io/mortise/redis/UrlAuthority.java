@@ -52,11 +52,15 @@ record UrlAuthority(
     }
     String info = parts.group(1);
     int colon = info == null ? -1 : info.indexOf(':');
-    return new UrlAuthority(
-        colon <= 0 ? null : decode(info.substring(0, colon)),
-        info == null || info.isEmpty() ? null : decode(info.substring(colon + 1)),
-        hosts,
-        parts.group(3) == null ? "" : decode(parts.group(3)));
+    try {
+      return new UrlAuthority(
+          colon <= 0 ? null : decode(info.substring(0, colon)),
+          info == null || info.isEmpty() ? null : decode(info.substring(colon + 1)),
+          hosts,
+          parts.group(3) == null ? "" : decode(parts.group(3)));
+    } catch (IllegalArgumentException showsThePart) {
+      throw wrong(url, example);
+    }
   }
 
   static String decode(String part) {

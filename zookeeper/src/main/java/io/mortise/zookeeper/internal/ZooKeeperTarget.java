@@ -78,7 +78,7 @@ public record ZooKeeperTarget(
     if (!path.isEmpty()) {
       check(url, path);
     }
-    String digest = base.group(1) == null ? null : decode(base.group(1));
+    String digest = base.group(1) == null ? null : decode(url, base.group(1));
     if (digest != null && digest.indexOf(':') <= 0) {
       throw wrong(url);
     }
@@ -171,8 +171,12 @@ public record ZooKeeperTarget(
     return file.endsWith(".p12") ? "PKCS12" : file.endsWith(".jks") ? "JKS" : "PEM";
   }
 
-  private static String decode(String part) {
-    return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+  private static String decode(StoreUrl url, String part) {
+    try {
+      return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException showsThePart) {
+      throw wrong(url);
+    }
   }
 
   private static IllegalArgumentException wrong(StoreUrl url) {

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Shows locks to people, as text without anything that a terminal would obey, and to programs. */
 public final class LockFormatter {
+  /** A wait that was longer than the holder's TTL by this has judged it, however slow the store. */
+  private static final Duration JUDGING = Duration.ofSeconds(2);
+
   private LockFormatter() {}
 
   /** What a lock is, with the case that its record names a holder and nobody is there. */
@@ -68,11 +71,14 @@ public final class LockFormatter {
 
   /**
    * What a caller has to do about a dead holder that does not wait, as a sentence with a space
-   * before it; empty where the store tells.
+   * before it; empty where the store tells, or the wait was long enough to tell.
+   *
+   * @param waited how long the caller has waited
    */
-  public static String waitingJudges(LockInfo lock) {
+  public static String waitingJudges(LockInfo lock, Duration waited) {
     return lock.holders().stream()
         .filter(holder -> holder.renewedAgo() != null)
+        .filter(holder -> waited.compareTo(holder.sessionTtl().plus(JUDGING)) <= 0)
         .map(
             holder ->
                 " In this store only a wait of more than the holder's TTL of "

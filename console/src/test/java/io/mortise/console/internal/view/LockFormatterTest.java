@@ -43,8 +43,11 @@ class LockFormatterTest {
     LockInfo silent = heldBy(Duration.ofMinutes(4));
     assertThat(LockFormatter.situation(silent))
         .isEqualTo(": held by db1:4711 (not renewed for 4m, not judged) for 5m.");
-    assertThat(LockFormatter.waitingJudges(silent))
+    assertThat(LockFormatter.waitingJudges(silent, TTL))
         .contains("only a wait of more than the holder's TTL of 15s");
+    assertThat(LockFormatter.waitingJudges(silent, TTL.plusSeconds(5)))
+        .as("that wait was long enough")
+        .isEmpty();
     assertThat(LockFormatter.json(silent.holders().get(0)))
         .containsEntry("renewedAgoMillis", 240_000L);
   }
@@ -53,9 +56,11 @@ class LockFormatterTest {
   void givenHolderThatIsRenewed_orAStoreThatJudges_thenNothingIsSaid() {
     LockInfo renewed = heldBy(Duration.ofSeconds(6));
     assertThat(LockFormatter.situation(renewed)).isEqualTo(": held by db1:4711 for 5m.");
-    assertThat(LockFormatter.waitingJudges(renewed)).as("its clock may be wrong").isNotEmpty();
+    assertThat(LockFormatter.waitingJudges(renewed, Duration.ZERO))
+        .as("its clock may be wrong")
+        .isNotEmpty();
     LockInfo judged = heldBy(null);
     assertThat(LockFormatter.situation(judged)).isEqualTo(": held by db1:4711 for 5m.");
-    assertThat(LockFormatter.waitingJudges(judged)).isEmpty();
+    assertThat(LockFormatter.waitingJudges(judged, Duration.ZERO)).isEmpty();
   }
 }
