@@ -6,6 +6,7 @@ import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.etcd.RequestBatcher.RequestKind;
 import io.mortise.internal.storekit.RemovalEntries;
 import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.spi.time.Ticker;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
@@ -35,10 +36,11 @@ final class EtcdDocuments implements VersionedDocuments {
    *
    * @param prefix what each key begins with
    * @param micros the time of day of this process
+   * @param ticker for what waits for its turn
    */
-  EtcdDocuments(EtcdGateway gateway, String prefix, LongSupplier micros) {
+  EtcdDocuments(EtcdGateway gateway, String prefix, LongSupplier micros, Ticker ticker) {
     this.gateway = gateway;
-    this.requests = new RequestBatcher(gateway);
+    this.requests = new RequestBatcher(gateway, ticker);
     this.prefix = prefix;
     this.micros = micros;
     this.watch = new EtcdWatch(gateway);

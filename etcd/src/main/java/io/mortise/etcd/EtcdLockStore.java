@@ -30,9 +30,9 @@ final class EtcdLockStore extends ForwardingStore {
     EtcdTarget target = EtcdTarget.parse(url);
     EtcdGateway gateway = new EtcdGateway(target, "requests");
     LongSupplier micros = VersionedDocuments.timeOfDay(ticker, wallClock);
-    EtcdDocuments documents = new EtcdDocuments(gateway, target.prefix(), micros);
+    EtcdDocuments documents = new EtcdDocuments(gateway, target.prefix(), micros, ticker);
     EtcdDocuments renewals =
-        new EtcdDocuments(new EtcdGateway(target, "renewals"), target.prefix(), micros);
+        new EtcdDocuments(new EtcdGateway(target, "renewals"), target.prefix(), micros, ticker);
     LockStore store =
         new EtcdLockStore(
             DocumentStore.withoutClock(

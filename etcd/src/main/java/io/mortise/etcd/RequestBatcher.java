@@ -81,10 +81,6 @@ final class RequestBatcher {
     }
   }
 
-  RequestBatcher(EtcdGateway gateway) {
-    this(gateway, Ticker.SYSTEM);
-  }
-
   RequestBatcher(EtcdGateway gateway, Ticker ticker) {
     this.gateway = gateway;
     this.ticker = ticker;

@@ -7,6 +7,7 @@ import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
+import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.DocumentsContract;
 import io.mortise.testkit.server.EtcdServer;
@@ -26,7 +27,8 @@ class EtcdDocumentsTest extends DocumentsContract {
 
   private static EtcdDocuments open(String where) {
     EtcdTarget target = EtcdTarget.parse(StoreUrl.parse(where));
-    return new EtcdDocuments(new EtcdGateway(target, "test"), target.prefix(), () -> 0);
+    return new EtcdDocuments(
+        new EtcdGateway(target, "test"), target.prefix(), () -> 0, Ticker.SYSTEM);
   }
 
   @Override

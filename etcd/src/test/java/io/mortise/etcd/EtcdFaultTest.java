@@ -7,6 +7,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.ClocklessFaultContract;
 import io.mortise.testkit.server.EtcdServer;
@@ -66,7 +67,7 @@ class EtcdFaultTest extends ClocklessFaultContract {
                 EtcdTarget.parse(
                     StoreUrl.parse("etcd://127.0.0.1:" + stalling.port() + "?timeout=200ms")),
                 "test")) {
-      EtcdDocuments documents = new EtcdDocuments(gateway, "/mortise/", () -> 0);
+      EtcdDocuments documents = new EtcdDocuments(gateway, "/mortise/", () -> 0, Ticker.SYSTEM);
       for (int i = 0; i < 5; i++) {
         String key = "lock/" + i;
         assertThatThrownBy(() -> BoundedWait.join(documents.read(key)))
