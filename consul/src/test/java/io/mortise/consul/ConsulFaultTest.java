@@ -7,34 +7,15 @@ import io.mortise.LockClient;
 import io.mortise.testkit.contract.document.ClocklessFaultContract;
 import io.mortise.testkit.server.ConsulServer;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
 /** Locks on a server that dies, stands still, or loses its data. */
-class ConsulFaultTest extends ClocklessFaultContract {
+class ConsulFaultTest extends ClocklessFaultContract<ConsulServer> {
   private static final Duration LONG = Duration.ofSeconds(60);
 
-  private static @Nullable ConsulServer server;
-
-  ConsulFaultTest() {
-    super(server(), ConsulServers.namespace());
-  }
-
-  private static ConsulServer server() {
-    ConsulServer started = server;
-    if (started == null) {
-      started = ConsulServers.start();
-      server = started;
-    }
-    return started;
-  }
-
-  @AfterAll
-  static void stop() {
-    if (server != null) {
-      server.close();
-    }
+  @Override
+  protected ConsulServer start() {
+    return ConsulServers.start();
   }
 
   @Test

@@ -12,34 +12,15 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.ClocklessFaultContract;
 import io.mortise.testkit.server.EtcdServer;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
 /** Locks on a server that dies, stands still, or loses its data. */
-class EtcdFaultTest extends ClocklessFaultContract {
+class EtcdFaultTest extends ClocklessFaultContract<EtcdServer> {
   private static final Duration LONG = Duration.ofSeconds(60);
 
-  private static @Nullable EtcdServer server;
-
-  EtcdFaultTest() {
-    super(server(), EtcdServers.namespace());
-  }
-
-  private static EtcdServer server() {
-    EtcdServer started = server;
-    if (started == null) {
-      started = EtcdServers.start();
-      server = started;
-    }
-    return started;
-  }
-
-  @AfterAll
-  static void stop() {
-    if (server != null) {
-      server.close();
-    }
+  @Override
+  protected EtcdServer start() {
+    return EtcdServers.start();
   }
 
   @Test

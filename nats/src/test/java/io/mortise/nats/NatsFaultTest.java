@@ -12,34 +12,15 @@ import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import io.mortise.testkit.server.NatsServer;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
 /** Locks on a server that dies, stands still, or loses its data. */
-class NatsFaultTest extends ClocklessFaultContract {
+class NatsFaultTest extends ClocklessFaultContract<NatsServer> {
   private static final Duration LONG = Duration.ofSeconds(60);
 
-  private static @Nullable NatsServer server;
-
-  NatsFaultTest() {
-    super(server(), NatsServers.namespace());
-  }
-
-  private static NatsServer server() {
-    NatsServer started = server;
-    if (started == null) {
-      started = NatsServers.start();
-      server = started;
-    }
-    return started;
-  }
-
-  @AfterAll
-  static void stop() {
-    if (server != null) {
-      server.close();
-    }
+  @Override
+  protected NatsServer start() {
+    return NatsServers.start();
   }
 
   @Test

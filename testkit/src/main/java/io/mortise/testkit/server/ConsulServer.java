@@ -1,19 +1,13 @@
 package io.mortise.testkit.server;
 
-import io.mortise.testkit.BoundedWait;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.stream.Collectors;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
@@ -68,16 +62,11 @@ public final class ConsulServer extends LocalServer {
    * @param serf for their gossip
    * @param all the gossip ports of all of them
    */
-  record ServerPorts(int server, int serf, List<Integer> all) {
+  private record ServerPorts(int server, int serf, List<Integer> all) {
     static ServerPorts alone() {
       int serf = ServerProcess.freePort();
       return new ServerPorts(ServerProcess.freePort(), serf, List.of(serf));
     }
-  }
-
-  /** Starts a member of a cluster, and waits until the cluster serves. */
-  static ConsulServer start(Path program, ServerPorts ports, List<String> arguments) {
-    return start(program, ports, 0, arguments);
   }
 
   private static ConsulServer start(
@@ -109,18 +98,9 @@ public final class ConsulServer extends LocalServer {
 
   /** With a leader that a majority follows; also where a token is wanted. */
   private static boolean isReady(int port) throws IOException {
-    return !ask(port, "GET", "/v1/status/leader", "").endsWith("\"\"")
-        && !ask(port, "GET", "/v1/kv/none?consistent", "").startsWith("HTTP/1.0 500");
-  }
-
-  private static String ask(int port, String method, String path, String body) throws IOException {
-    String request =
-        "%s %s HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s"
-            .formatted(method, path, body.getBytes(StandardCharsets.UTF_8).length, body);
-    try (Socket socket = ServerProcess.connect(port)) {
-      socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
-      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    }
+    return !ServerProcess.askHttp(port, "GET", "/v1/status/leader", "").endsWith("\"\"")
+        && !ServerProcess.askHttp(port, "GET", "/v1/kv/none?consistent", "")
+            .startsWith("HTTP/1.0 500");
   }
 
   /**
@@ -132,7 +112,7 @@ public final class ConsulServer extends LocalServer {
    */
   public String send(String method, String path, String body) {
     try {
-      return ask(port, method, path, body);
+      return ServerProcess.askHttp(port, method, path, body);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -154,17 +134,12 @@ public final class ConsulServer extends LocalServer {
    * has it. A member elects another leader a second or two after it has heard nothing of the
    * present one. For one thread.
    */
-  public static final class ConsulCluster implements AutoCloseable {
-    private static final int MEMBERS = 3;
-    private static final Duration ELECTION = Duration.ofSeconds(60);
-
-    private final List<ConsulServer> members;
-
+  public static final class ConsulCluster extends LocalCluster<ConsulServer> {
     /** The ports by which members know each other. */
     private final List<Integer> serverPorts;
 
     private ConsulCluster(List<ConsulServer> members, List<Integer> serverPorts) {
-      this.members = members;
+      super(members);
       this.serverPorts = serverPorts;
     }
 
@@ -177,86 +152,25 @@ public final class ConsulServer extends LocalServer {
     public static ConsulCluster start(Path program) {
       List<Integer> serverPorts = ports();
       List<Integer> serfPorts = ports();
-      // None of them serves before most are there.
-      List<CompletableFuture<ConsulServer>> starting = new ArrayList<>();
+      List<Supplier<ConsulServer>> starts = new ArrayList<>();
       for (int i = 0; i < MEMBERS; i++) {
         ServerPorts own = new ServerPorts(serverPorts.get(i), serfPorts.get(i), serfPorts);
-        starting.add(
-            CompletableFuture.supplyAsync(
-                () -> ConsulServer.start(program, own, List.of()),
-                task -> new Thread(task, "mortise-consul-" + own.serf()).start()));
+        starts.add(() -> ConsulServer.start(program, own, 0, List.of()));
       }
-      List<ConsulServer> members = new ArrayList<>();
-      CompletionException failure = null;
-      for (CompletableFuture<ConsulServer> start : starting) {
-        try {
-          members.add(start.join());
-        } catch (CompletionException e) {
-          failure = e;
-        }
-      }
-      if (failure != null) {
-        members.forEach(ConsulServer::close);
-        throw new IllegalStateException("A member of the cluster did not start.", failure);
-      }
-      return new ConsulCluster(members, serverPorts);
+      return new ConsulCluster(startAll(starts), serverPorts);
     }
 
     private static List<Integer> ports() {
       return IntStream.range(0, MEMBERS).mapToObj(i -> ServerProcess.freePort()).toList();
     }
 
-    /** How many members there are; they are numbered from 0. */
-    public int size() {
-      return members.size();
-    }
-
-    /** One member, to be killed, restarted, paused. */
-    public ConsulServer member(int number) {
-      return members.get(number);
-    }
-
-    /** {@code consul://} and the addresses of all members, this one first. */
-    public String url(int first) {
-      return IntStream.range(0, size())
-          .mapToObj(i -> "127.0.0.1:" + member((first + i) % size()).port())
-          .collect(Collectors.joining(",", "consul://", ""));
-    }
-
-    /** The member that leads. Waits until the given one, which must answer, knows one. */
-    public int leader(int asked) {
-      return awaitLeader(asked, -1);
-    }
-
-    /** Waits until the given member, which must answer, knows another leader than that one. */
-    public int leaderAfter(int former, int asked) {
-      return awaitLeader(asked, former);
-    }
-
-    private int awaitLeader(int asked, int former) {
-      int[] found = {-1};
-      BoundedWait.until(
-          ELECTION,
-          "a member led",
-          () -> {
-            found[0] = leaderBy(asked);
-            return found[0] >= 0 && found[0] != former;
-          });
-      return found[0];
-    }
-
-    /** The leader that a member knows; less than 0 if it knows none. */
-    private int leaderBy(int asked) {
+    @Override
+    int leaderBy(int asked) {
       String answer = member(asked).send("GET", "/v1/status/leader", "");
       return IntStream.range(0, size())
           .filter(i -> answer.endsWith(":" + serverPorts.get(i) + "\""))
           .findFirst()
           .orElse(-1);
-    }
-
-    @Override
-    public void close() {
-      members.forEach(ConsulServer::close);
     }
   }
 }

@@ -1,18 +1,13 @@
 package io.mortise.testkit.server;
 
-import io.mortise.testkit.BoundedWait;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -48,12 +43,7 @@ public final class EtcdServer extends LocalServer {
   }
 
   /** The URL by which other members reach one, and how the cluster is told of all of them. */
-  record ClusterMember(String name, String peerUrl, String cluster) {}
-
-  /** Starts a member of a cluster, and waits until the cluster serves. */
-  static EtcdServer start(Path program, ClusterMember member, List<String> arguments) {
-    return start(program, member, 0, arguments);
-  }
+  private record ClusterMember(String name, String peerUrl, String cluster) {}
 
   private static ClusterMember alone() {
     String peers = "http://127.0.0.1:" + ServerProcess.freePort();
@@ -100,17 +90,7 @@ public final class EtcdServer extends LocalServer {
   }
 
   private static boolean isHealthy(int port) throws IOException {
-    return ask(port, "GET", "/health", "").contains("\"health\":\"true\"");
-  }
-
-  private static String ask(int port, String method, String path, String body) throws IOException {
-    String request =
-        "%s %s HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s"
-            .formatted(method, path, body.getBytes(StandardCharsets.UTF_8).length, body);
-    try (Socket socket = ServerProcess.connect(port)) {
-      socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
-      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    }
+    return ServerProcess.askHttp(port, "GET", "/health", "").contains("\"health\":\"true\"");
   }
 
   /**
@@ -122,7 +102,7 @@ public final class EtcdServer extends LocalServer {
    */
   public String post(String path, String body) {
     try {
-      return ask(port, "POST", path, body);
+      return ServerProcess.askHttp(port, "POST", path, body);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -144,20 +124,16 @@ public final class EtcdServer extends LocalServer {
    * it. A member elects another leader about a second after it has heard nothing of the present
    * one. For one thread.
    */
-  public static final class EtcdCluster implements AutoCloseable {
-    private static final int MEMBERS = 3;
-    private static final Duration ELECTION = Duration.ofSeconds(60);
+  public static final class EtcdCluster extends LocalCluster<EtcdServer> {
     private static final Pattern ME = Pattern.compile("\"member_id\":\"(\\d+)\"");
     private static final Pattern LEADER = Pattern.compile("\"leader\":\"(\\d+)\"");
-
-    private final List<EtcdServer> members;
 
     /** By what etcd calls them. */
     private final List<String> ids;
 
-    private EtcdCluster(List<EtcdServer> members, List<String> ids) {
-      this.members = members;
-      this.ids = ids;
+    private EtcdCluster(List<EtcdServer> members) {
+      super(members);
+      this.ids = members.stream().map(member -> id(member, ME)).toList();
     }
 
     /**
@@ -176,88 +152,22 @@ public final class EtcdServer extends LocalServer {
           IntStream.range(0, MEMBERS)
               .mapToObj(i -> "member" + i + "=" + peers.get(i))
               .collect(Collectors.joining(","));
-      // None of them serves before most are there.
-      List<CompletableFuture<EtcdServer>> starting = new ArrayList<>();
+      List<Supplier<EtcdServer>> starts = new ArrayList<>();
       for (int i = 0; i < MEMBERS; i++) {
-        EtcdServer.ClusterMember member =
-            new EtcdServer.ClusterMember("member" + i, peers.get(i), cluster);
-        starting.add(
-            CompletableFuture.supplyAsync(
-                () -> EtcdServer.start(program, member, List.of(arguments)),
-                task -> new Thread(task, "mortise-" + member.name()).start()));
+        ClusterMember member = new ClusterMember("member" + i, peers.get(i), cluster);
+        starts.add(() -> EtcdServer.start(program, member, 0, List.of(arguments)));
       }
-      List<EtcdServer> members = new ArrayList<>();
-      CompletionException failure = null;
-      for (CompletableFuture<EtcdServer> start : starting) {
-        try {
-          members.add(start.join());
-        } catch (CompletionException e) {
-          failure = e;
-        }
-      }
-      if (failure != null) {
-        members.forEach(EtcdServer::close);
-        throw new IllegalStateException("A member of the cluster did not start.", failure);
-      }
-      return new EtcdCluster(members, members.stream().map(member -> id(member, ME)).toList());
+      return new EtcdCluster(startAll(starts));
     }
 
-    /** How many members there are; they are numbered from 0. */
-    public int size() {
-      return members.size();
-    }
-
-    /** One member, to be killed, restarted, paused. */
-    public EtcdServer member(int number) {
-      return members.get(number);
-    }
-
-    /** {@code etcd://} and the addresses of all members, this one first. */
-    public String url(int first) {
-      return IntStream.range(0, size())
-          .mapToObj(i -> "127.0.0.1:" + member((first + i) % size()).port())
-          .collect(Collectors.joining(",", "etcd://", ""));
-    }
-
-    /** The member that leads. Waits until the given one, which must answer, knows one. */
-    public int leader(int asked) {
-      int[] found = {-1};
-      BoundedWait.until(
-          ELECTION,
-          "a member led",
-          () -> {
-            found[0] = leaderBy(asked);
-            return found[0] >= 0;
-          });
-      return found[0];
-    }
-
-    /** Waits until the given member, which must answer, knows another leader than that one. */
-    public int leaderAfter(int former, int asked) {
-      int[] found = {-1};
-      BoundedWait.until(
-          ELECTION,
-          "another member led",
-          () -> {
-            found[0] = leaderBy(asked);
-            return found[0] >= 0 && found[0] != former;
-          });
-      return found[0];
-    }
-
-    /** The leader that a member knows; less than 0 if it knows none. */
-    private int leaderBy(int asked) {
+    @Override
+    int leaderBy(int asked) {
       return ids.indexOf(id(member(asked), LEADER));
     }
 
     private static String id(EtcdServer member, Pattern which) {
       Matcher found = which.matcher(member.post("/v3/maintenance/status", "{}"));
       return found.find() ? found.group(1) : "";
-    }
-
-    @Override
-    public void close() {
-      members.forEach(EtcdServer::close);
     }
   }
 }

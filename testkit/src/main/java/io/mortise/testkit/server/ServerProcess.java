@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -111,6 +112,21 @@ final class ServerProcess implements AutoCloseable {
     } catch (IOException e) {
       socket.close();
       throw e;
+    }
+  }
+
+  /**
+   * Sends one request over HTTP, without encryption.
+   *
+   * @return the answer, with its head
+   */
+  static String askHttp(int port, String method, String path, String body) throws IOException {
+    String request =
+        "%s %s HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s"
+            .formatted(method, path, body.getBytes(StandardCharsets.UTF_8).length, body);
+    try (Socket socket = connect(port)) {
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
   }
 

@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
@@ -45,7 +45,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
       election.add(ServerProcess.freePort());
     }
     Map<List<Integer>, FaultInjectionProxy> faultInjectionProxies = new LinkedHashMap<>();
-    List<CompletableFuture<ZooKeeperServer>> starting = new ArrayList<>();
+    List<Supplier<ZooKeeperServer>> starts = new ArrayList<>();
     for (int i = 0; i < MEMBERS; i++) {
       Map<String, String> settings = new LinkedHashMap<>();
       settings.put("tickTime", "100");
@@ -62,22 +62,17 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
       }
       ZooKeeperServer.Setup setup =
           ZooKeeperServer.Setup.member(i + 1, ServerProcess.freePort(), settings);
-      starting.add(CompletableFuture.supplyAsync(() -> ZooKeeperServer.start(setup)));
+      starts.add(() -> ZooKeeperServer.start(setup));
     }
-    List<ZooKeeperServer> servers = new ArrayList<>();
-    RuntimeException failure = null;
-    for (CompletableFuture<ZooKeeperServer> start : starting) {
-      try {
-        servers.add(start.join());
-      } catch (RuntimeException e) {
-        failure = e;
-      }
-    }
-    ZooKeeperEnsemble ensemble = new ZooKeeperEnsemble(servers, faultInjectionProxies);
+    ZooKeeperEnsemble ensemble;
     try {
-      if (failure != null) {
-        throw new IllegalStateException("A member of the ensemble did not start.", failure);
-      }
+      ensemble =
+          new ZooKeeperEnsemble(LocalServer.LocalCluster.startAll(starts), faultInjectionProxies);
+    } catch (RuntimeException | Error e) {
+      faultInjectionProxies.values().forEach(FaultInjectionProxy::close);
+      throw e;
+    }
+    try {
       ensemble.awaitWhole();
     } catch (RuntimeException | Error e) {
       ensemble.close();

@@ -17,34 +17,63 @@ import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.server.LocalServer;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
 /**
  * What a store of documents without a clock must survive on a real server that is killed and
  * stopped, and whose clients die. For an adapter whose URL has the parameters {@code namespace} and
- * {@code timeout}, and may name several servers.
+ * {@code timeout}, and may name several servers. Each test has a namespace of its own.
+ *
+ * @param <S> the server
  */
 @Beta
-public abstract class ClocklessFaultContract {
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+public abstract class ClocklessFaultContract<S extends LocalServer> {
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
+
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final LockName LOCK = LockName.of("lock");
 
-  private final LocalServer server;
-  private final String namespace;
-  private final String parameters;
+  private @Nullable S server;
+  private String namespace = "";
+  private String parameters = "";
 
-  /**
-   * Of one test.
-   *
-   * @param server that no other class uses at the same time
-   * @param namespace that nobody has used
-   */
-  protected ClocklessFaultContract(LocalServer server, String namespace) {
-    this.server = server;
-    this.namespace = namespace;
-    this.parameters = "?timeout=2s&namespace=" + namespace;
+  /** For subclasses. */
+  protected ClocklessFaultContract() {}
+
+  /** Starts a server for the tests of the class, which is closed after them. */
+  protected abstract S start();
+
+  @BeforeAll
+  final void startServer() {
+    server = start();
+  }
+
+  @AfterAll
+  final void closeServer() {
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  @BeforeEach
+  final void takeNamespace() {
+    namespace = "fault" + NAMESPACES.incrementAndGet();
+    parameters = "?timeout=2s&namespace=" + namespace;
+  }
+
+  /** The server of all tests of the class. */
+  protected final S server() {
+    return Objects.requireNonNull(server);
   }
 
   /** That of the test. */
@@ -54,7 +83,7 @@ public abstract class ClocklessFaultContract {
 
   /** A client of the test's namespace, whose requests are given up after two seconds. */
   protected final LockClient client(Duration ttl) {
-    return client(server.url(), ttl);
+    return client(server().url(), ttl);
   }
 
   /**
@@ -84,8 +113,8 @@ public abstract class ClocklessFaultContract {
       Lease lease = holder.lock("x").acquireWithin(LONG);
       CompletableFuture<Lease> waiting = other.lock("x").acquireAsync();
       awaitWaiter(holder);
-      server.kill();
-      server.restart();
+      server().kill();
+      server().restart();
       awaitWaiter(holder);
       lease.ensureValid();
       assertThat(waiting).isNotDone();
@@ -105,13 +134,13 @@ public abstract class ClocklessFaultContract {
       other.lock("warm").acquireWithin(LONG).close();
       Lease lease = holder.lock("x").acquireWithin(LONG);
       long token = lease.token();
-      server.pause();
+      server().pause();
       try {
         assertThatThrownBy(() -> other.lock("x").tryAcquire())
             .isInstanceOf(StoreUnavailableException.class);
         BoundedWait.until(LONG, "the lease is lost", () -> !lease.isValid());
       } finally {
-        server.resume();
+        server().resume();
       }
       try (Lease next = other.lock("x").acquireWithin(LONG)) {
         assertThat(next.token()).isGreaterThan(token);
@@ -126,7 +155,7 @@ public abstract class ClocklessFaultContract {
   void givenHolderThatDied_thenItsLockIsFreeAfterATtl_notSooner_andAfterTwoAtTheLatest()
       throws Exception {
     Duration ttl = Duration.ofSeconds(2);
-    try (LockStore crashed = store(server.url() + parameters);
+    try (LockStore crashed = store(server().url() + parameters);
         LockClient other = client(ttl)) {
       SessionDriver dead = SessionDriver.open(crashed, ttl, "dead");
       dead.hold(LOCK, Mode.EXCLUSIVE);
@@ -141,19 +170,19 @@ public abstract class ClocklessFaultContract {
 
   @Test
   void givenNobodyThatListens_thenOpeningSaysSo() {
-    server.kill();
+    server().kill();
     try {
-      assertThatThrownBy(() -> store(server.url()))
+      assertThatThrownBy(() -> store(server().url()))
           .isInstanceOf(StoreUnavailableException.class)
-          .hasMessageContaining(server.url().replace("://", ":"));
+          .hasMessageContaining(server().url().replace("://", ":"));
     } finally {
-      server.restart();
+      server().restart();
     }
   }
 
   @Test
   void givenServerThatIsDown_thenTheOtherIsAsked() {
-    String both = server.url().replace("://", "://127.0.0.1:1,");
+    String both = server().url().replace("://", "://127.0.0.1:1,");
     try (LockStore store = store(both + parameters)) {
       SessionDriver a = SessionDriver.open(store, Duration.ofMinutes(1), "a");
       a.hold(LOCK, Mode.EXCLUSIVE);
