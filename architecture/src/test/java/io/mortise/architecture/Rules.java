@@ -224,7 +224,8 @@ final class Rules {
                   + " and for the time of day its java.time.InstantSource");
 
   /** The members of a quorum have no version of a text in common. */
-  private static final Set<String> WITHOUT_FACTS = Set.of("QuorumLockStore", "MemcachedLockStore");
+  private static final Set<String> WITHOUT_FACTS =
+      Set.of("QuorumLockStore", "MemcachedLockStore", "ExpiringKeyStore");
 
   /** Once, latch and barrier stand on facts: the author of a further store meets this. */
   static final ArchRule STORES_KEEP_FACTS =

@@ -3,17 +3,12 @@ package io.mortise.memcached;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.admin.Eviction;
 import io.mortise.internal.storekit.ExpiringKeySession;
-import io.mortise.spi.AttemptId;
+import io.mortise.internal.storekit.ExpiringKeyStore;
 import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
-import io.mortise.spi.Reply;
-import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
-import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
@@ -29,7 +24,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /** Locks in one server: by one connection for requests, and one for renewals. Thread-safe. */
-final class MemcachedLockStore implements LockStore {
+final class MemcachedLockStore extends ExpiringKeyStore {
   static final Duration MIN_TTL = Duration.ofSeconds(1);
 
   /** With what an item gets on top, the longest that memcached does not take for a date. */
@@ -73,7 +68,7 @@ final class MemcachedLockStore implements LockStore {
 
   @Override
   public void checkTtl(Duration ttl) {
-    LockStore.super.checkTtl(ttl);
+    super.checkTtl(ttl);
     if (ttl.compareTo(MAX_TTL) > 0) {
       throw new IllegalArgumentException(
           "A session TTL of %s is longer than store '%s' can keep. Give at most %s."
@@ -130,41 +125,14 @@ final class MemcachedLockStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<SessionVerdict> judge(SessionId session) {
-    return refused("keeps no sessions that could be judged: each hold ends by itself");
-  }
-
-  @Override
-  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-    return refused(
-        "cannot evict: nobody would tell the holder. Delete the item '"
-            + keys.key(name)
-            + "' if the holder is surely gone");
-  }
-
-  @Override
-  public CompletionStage<Boolean> reopen(LockName name) {
-    return refused("cannot open locks: it keeps none shut");
+  protected String inServer(LockName name) {
+    return "the item '" + keys.key(name) + "'";
   }
 
   @Override
   public UnsupportedByStoreException factsRefusal() {
     return refusal(
         "keeps nothing but locks (FACTS). Once, latches and barriers need a store that remembers: jdbc:, redis:, zk:, etcd: or mem:");
-  }
-
-  private <T> CompletionStage<T> refused(String why) {
-    return CompletableFuture.failedFuture(refusal(why));
-  }
-
-  private UnsupportedByStoreException refusal(String why) {
-    return new UnsupportedByStoreException("Store '" + this + "' " + why + ".");
-  }
-
-  /** Nothing is ever left: items expire. */
-  @Override
-  public CompletionStage<Integer> sweep(int budget) {
-    return CompletableFuture.completedFuture(0);
   }
 
   @Override

@@ -2,25 +2,19 @@ package io.mortise.redis.plain;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
-import io.mortise.UnsupportedByStoreException;
-import io.mortise.admin.Eviction;
 import io.mortise.internal.storekit.ExpiringKeySession;
+import io.mortise.internal.storekit.ExpiringKeyStore;
 import io.mortise.redis.codec.FactCodec;
 import io.mortise.redis.plain.KeyLayout.CompareAndDelete;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.LuaScript;
 import io.mortise.redis.transport.RedisTransport;
-import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
-import io.mortise.spi.Reply;
-import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
-import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
@@ -42,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * session is kept on this side only, see {@link ExpiringKeySession}. Facts have keys of their own,
  * which no other program looks at. Thread-safe.
  */
-public final class PlainStore implements LockStore {
+public final class PlainStore extends ExpiringKeyStore {
   private static final Set<Capability> CAPABILITIES = Set.of(Capability.FACTS);
 
   private static final Duration MIN_TTL = Duration.ofMillis(100);
@@ -171,21 +165,8 @@ public final class PlainStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<SessionVerdict> judge(SessionId session) {
-    return refused("keeps no sessions that could be judged: each hold ends by itself");
-  }
-
-  @Override
-  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-    return refused(
-        "cannot evict: nobody would tell the holder. Delete the key '"
-            + keys.key(name)
-            + "' if the holder is surely gone");
-  }
-
-  @Override
-  public CompletionStage<Boolean> reopen(LockName name) {
-    return refused("cannot open locks: it keeps none shut");
+  protected String inServer(LockName name) {
+    return "the key '" + keys.key(name) + "'";
   }
 
   @Override
@@ -210,20 +191,6 @@ public final class PlainStore implements LockStore {
           "cannot tell locks from other keys: look at one by its name, or give its keys a prefix");
     }
     return new PlainScan(this).inspect(query);
-  }
-
-  private <T> CompletionStage<T> refused(String why) {
-    return CompletableFuture.failedFuture(refusal(why));
-  }
-
-  private UnsupportedByStoreException refusal(String why) {
-    return new UnsupportedByStoreException("Store '" + this + "' " + why + ".");
-  }
-
-  /** Nothing is ever left: keys expire. */
-  @Override
-  public CompletionStage<Integer> sweep(int budget) {
-    return CompletableFuture.completedFuture(0);
   }
 
   @Override
