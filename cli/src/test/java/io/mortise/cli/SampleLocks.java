@@ -115,7 +115,8 @@ final class SampleLocks {
             null,
             false,
             null,
-            Duration.ofSeconds(15));
+            Duration.ofSeconds(15),
+            null);
     return new LockInfo(
         name,
         lock.permits(),

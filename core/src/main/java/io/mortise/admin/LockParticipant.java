@@ -46,35 +46,6 @@ public record LockParticipant(
   @Beta
   public LockParticipant {}
 
-  /** In a store that has a clock. */
-  @Beta
-  public LockParticipant(
-      String attempt,
-      @Nullable ClientInfo client,
-      String label,
-      Share share,
-      long token,
-      Duration since,
-      Duration sessionLeft,
-      @Nullable Duration atMostLeft,
-      boolean sticky,
-      @Nullable Duration idleLeft,
-      Duration sessionTtl) {
-    this(
-        attempt,
-        client,
-        label,
-        share,
-        token,
-        since,
-        sessionLeft,
-        atMostLeft,
-        sticky,
-        idleLeft,
-        sessionTtl,
-        null);
-  }
-
   /** Of a session whose TTL is not known. */
   public LockParticipant(
       String attempt,
@@ -98,7 +69,8 @@ public record LockParticipant(
         atMostLeft,
         sticky,
         idleLeft,
-        Duration.ZERO);
+        Duration.ZERO,
+        null);
   }
 
   /**

@@ -104,21 +104,6 @@ public record LockView(
     @Beta
     public Participant {}
 
-    /** In a store that has a clock. */
-    @Beta
-    public Participant(
-        AttemptId attempt,
-        @Nullable ClientLabel client,
-        String label,
-        int weight,
-        long token,
-        Duration since,
-        Duration sessionLeft,
-        @Nullable Duration atMostLeft,
-        Duration sessionTtl) {
-      this(attempt, client, label, weight, token, since, sessionLeft, atMostLeft, sessionTtl, null);
-    }
-
     /** Of a session whose TTL the store does not know. */
     public Participant(
         AttemptId attempt,
@@ -129,7 +114,17 @@ public record LockView(
         Duration since,
         Duration sessionLeft,
         @Nullable Duration atMostLeft) {
-      this(attempt, client, label, weight, token, since, sessionLeft, atMostLeft, Duration.ZERO);
+      this(
+          attempt,
+          client,
+          label,
+          weight,
+          token,
+          since,
+          sessionLeft,
+          atMostLeft,
+          Duration.ZERO,
+          null);
     }
   }
 }

@@ -179,7 +179,8 @@ final class CuratorInspector {
                 known.since(),
                 known.sessionLeft(),
                 null,
-                known.sessionTtl()));
+                known.sessionTtl(),
+                null));
         return;
       }
     }
@@ -227,7 +228,8 @@ final class CuratorInspector {
           age,
           note.ttl(),
           null,
-          note.ttl());
+          note.ttl(),
+          null);
     }
   }
 

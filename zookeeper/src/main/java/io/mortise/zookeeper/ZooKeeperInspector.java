@@ -340,7 +340,8 @@ final class ZooKeeperInspector {
           Duration.ofMillis(since),
           process == null ? Duration.ZERO : process.ttl(),
           null,
-          process == null ? Duration.ZERO : process.ttl());
+          process == null ? Duration.ZERO : process.ttl(),
+          null);
     }
   }
 }

@@ -182,7 +182,8 @@ public final class JdbcInspector {
         between(began, now),
         sessionRow == null ? Duration.ZERO : between(now, sessionRow.expiresAt()),
         atMostLeft,
-        sessionRow == null ? Duration.ZERO : LockRecord.duration(sessionRow.ttl()));
+        sessionRow == null ? Duration.ZERO : LockRecord.duration(sessionRow.ttl()),
+        null);
   }
 
   private static Duration between(long from, long to) {

@@ -163,7 +163,8 @@ public final class ViewCodec {
         Duration.of(Math.max(0, now - since), ChronoUnit.MICROS),
         sessionState.left(),
         freeAt == 0 ? null : until(freeAt),
-        sessionState.ttl());
+        sessionState.ttl(),
+        null);
   }
 
   private Duration until(long moment) {
