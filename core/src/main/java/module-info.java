@@ -32,7 +32,9 @@ module io.mortise.core {
       io.mortise.redis,
       io.mortise.testkit;
   exports io.mortise.internal.runtime to
+      io.mortise.consul,
       io.mortise.etcd,
+      io.mortise.memcached,
       io.mortise.nats,
       io.mortise.testkit;
   // To everybody: the ZooKeeper store is on the class path even where this is a module (ADR 60).

@@ -1,8 +1,8 @@
 package io.mortise.consul;
 
-import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.consul.ConsulGateway.Answer;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.StoreReport;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -49,15 +49,11 @@ final class ConsulSettingsReport {
     if (found != null) {
       return found.body();
     }
-    Throwable cause =
-        failure instanceof CompletionException && failure.getCause() != null
-            ? failure.getCause()
-            : failure;
+    Throwable cause = CompletionStages.cause(failure);
     if (cause instanceof StoreUnfitException) {
       return "";
     }
-    throw new CompletionException(
-        cause == null ? new StoreUnavailableException("Consul has told nothing.") : cause);
+    throw new CompletionException(cause);
   }
 
   private static String setting(String settings, String name) {

@@ -1,6 +1,7 @@
 package io.mortise.etcd;
 
 import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.HttpServers;
 import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.internal.storekit.HttpServers.RequestForm;
@@ -98,7 +99,7 @@ final class EtcdGateway implements AutoCloseable {
     if (found != null) {
       return CompletableFuture.completedFuture(found);
     }
-    Throwable cause = HttpServers.cause(failure);
+    Throwable cause = CompletionStages.cause(failure);
     boolean again =
         refused == null
             && !with.isEmpty()
@@ -138,7 +139,7 @@ final class EtcdGateway implements AutoCloseable {
               if (failure == null) {
                 fetched.complete(found.text("token"));
               } else {
-                fetched.completeExceptionally(HttpServers.cause(failure));
+                fetched.completeExceptionally(CompletionStages.cause(failure));
               }
             });
     return fetched;
@@ -179,7 +180,7 @@ final class EtcdGateway implements AutoCloseable {
         .handle(
             (response, failure) -> {
               if (failure != null) {
-                throw new CompletionException(HttpServers.cause(failure));
+                throw new CompletionException(CompletionStages.cause(failure));
               }
               return response.statusCode();
             });

@@ -2,6 +2,7 @@ package io.mortise.etcd;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.StoreReport;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -55,10 +56,7 @@ final class EtcdSettingsReport {
     if (found != null) {
       return new Answer(found, "");
     }
-    Throwable cause =
-        failure instanceof CompletionException && failure.getCause() != null
-            ? failure.getCause()
-            : failure;
+    Throwable cause = CompletionStages.cause(failure);
     if (cause instanceof StoreUnavailableException
         && !(cause.getCause() instanceof GatewayException)) {
       throw new CompletionException(cause);

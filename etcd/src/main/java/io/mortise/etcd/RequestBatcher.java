@@ -1,6 +1,7 @@
 package io.mortise.etcd;
 
 import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.time.Ticker;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -10,7 +11,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
@@ -217,7 +217,7 @@ final class RequestBatcher {
       if (answers != null) {
         batch.get(i).answer().complete(answers.get(i));
       } else if (failure != null) {
-        batch.get(i).answer().completeExceptionally(cause(failure));
+        batch.get(i).answer().completeExceptionally(CompletionStages.cause(failure));
       }
     }
   }
@@ -229,12 +229,7 @@ final class RequestBatcher {
 
   private static boolean isRefusedForItsForm(@Nullable Throwable failure) {
     return failure != null
-        && cause(failure).getCause() instanceof GatewayException refusal
+        && CompletionStages.cause(failure).getCause() instanceof GatewayException refusal
         && refusal.isOfForm();
-  }
-
-  private static Throwable cause(Throwable failure) {
-    Throwable cause = failure.getCause();
-    return failure instanceof CompletionException && cause != null ? cause : failure;
   }
 }

@@ -3,6 +3,7 @@ package io.mortise.memcached;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.ExpiringKeySession;
 import io.mortise.internal.storekit.ExpiringKeyStore;
 import io.mortise.spi.LockQuery;
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
@@ -115,10 +115,7 @@ final class MemcachedLockStore extends ExpiringKeyStore {
   private <T> CompletionStage<T> translated(CompletableFuture<T> answer) {
     return answer.exceptionallyCompose(
         failure -> {
-          Throwable cause =
-              failure instanceof CompletionException && failure.getCause() != null
-                  ? failure.getCause()
-                  : failure;
+          Throwable cause = CompletionStages.cause(failure);
           return CompletableFuture.failedFuture(
               cause instanceof MetaException meta ? keys.unavailable(meta) : cause);
         });
@@ -148,10 +145,7 @@ final class MemcachedLockStore extends ExpiringKeyStore {
 
   /** What the first try failed with, for users. */
   RuntimeException unreachable(Throwable failure) {
-    Throwable cause =
-        failure instanceof CompletionException && failure.getCause() != null
-            ? failure.getCause()
-            : failure;
+    Throwable cause = CompletionStages.cause(failure);
     return cause instanceof RuntimeException unfit
         ? unfit
         : new StoreUnavailableException(

@@ -7,13 +7,13 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.admin.LockParticipant;
 import io.mortise.function.CheckedConsumer;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.EngineScheduler;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -148,10 +148,7 @@ final class LeaderCandidate implements Leadership {
   }
 
   private void refused(Throwable failure) {
-    Throwable cause =
-        failure instanceof CompletionException && failure.getCause() != null
-            ? failure.getCause()
-            : failure;
+    Throwable cause = CompletionStages.cause(failure);
     boolean first;
     boolean last;
     guard.lock();

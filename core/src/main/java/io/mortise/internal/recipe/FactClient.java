@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -70,10 +69,7 @@ final class FactClient {
 
   /** As {@link io.mortise.internal.runtime.StoreCall} tells failures. */
   private LockException told(Throwable failure) {
-    Throwable cause =
-        failure instanceof CompletionException && failure.getCause() != null
-            ? failure.getCause()
-            : failure;
+    Throwable cause = CompletionStages.cause(failure);
     return cause instanceof LockException known
         ? known
         : new StoreUnavailableException(

@@ -2,9 +2,11 @@ package io.mortise.internal.runtime;
 
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
-/** Calls that answer by a stage, of code that may throw all the same. */
+/** What stages leave to their users: code that throws instead, and failures that are wrapped. */
 public final class CompletionStages {
   private CompletionStages() {}
 
@@ -15,5 +17,14 @@ public final class CompletionStages {
     } catch (Exception | Error e) {
       return CompletableFuture.failedFuture(e);
     }
+  }
+
+  /** The failure that a stage has, without what stages wrap it in. */
+  public static Throwable cause(@Nullable Throwable failure) {
+    Throwable cause = failure;
+    while (cause instanceof CompletionException && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause == null ? new IllegalStateException("no answer and no failure") : cause;
   }
 }

@@ -1,17 +1,12 @@
 package io.mortise.internal.runtime;
 
-import java.util.concurrent.CompletionException;
-
 /** The text of a store's failure, in messages and in the log. */
 public final class FailureText {
   private FailureText() {}
 
   /** What a failure says of itself, also if it has no message. */
   public static String said(Throwable failure) {
-    Throwable origin =
-        failure instanceof CompletionException && failure.getCause() != null
-            ? failure.getCause()
-            : failure;
+    Throwable origin = CompletionStages.cause(failure);
     String message = origin.getMessage();
     return message == null ? origin.toString() : message;
   }

@@ -1,6 +1,7 @@
 package io.mortise.internal.storekit;
 
 import io.mortise.LockName;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.ExpiringKeys.AttemptKey;
 import io.mortise.internal.storekit.ExpiringKeys.KeyOwner;
 import io.mortise.internal.storekit.ExpiringKeys.TakenKey;
@@ -18,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -182,18 +182,13 @@ public class ExpiringKeySession implements StoreSession {
   }
 
   private Reply failed(Request request, Throwable failure) {
-    Reply reply = keys.failed(request, unwrapped(failure));
+    Reply reply = keys.failed(request, CompletionStages.cause(failure));
     boolean mayHaveRun = reply instanceof Reply.Failed unanswered && unanswered.mayHaveRun();
     if (request instanceof Request.Acquire && !mayHaveRun) {
       // An earlier try of it may have been executed all the same, but then it is asked about.
       forgetUnlessGranted(request.attempt());
     }
     return reply;
-  }
-
-  private static Throwable unwrapped(Throwable failure) {
-    Throwable cause = failure.getCause();
-    return failure instanceof CompletionException && cause != null ? unwrapped(cause) : failure;
   }
 
   private CompletableFuture<Reply> abandon(Request request) {
@@ -242,7 +237,7 @@ public class ExpiringKeySession implements StoreSession {
               renewed(next, sent);
               return (Renewal) new Renewal.Renewed(renewal.storeMicros(), notifications(), false);
             })
-        .exceptionally(failure -> new Renewal.Unknown(unwrapped(failure)));
+        .exceptionally(failure -> new Renewal.Unknown(CompletionStages.cause(failure)));
   }
 
   /** Why the session is lost; null if it may be renewed. A clone of the process is not noticed. */

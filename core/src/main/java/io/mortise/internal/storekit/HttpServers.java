@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -257,7 +256,7 @@ public final class HttpServers implements AutoCloseable {
                 if (failure == null) {
                   answer.complete(found);
                 } else {
-                  answer.completeExceptionally(translated.apply(cause(failure)));
+                  answer.completeExceptionally(translated.apply(CompletionStages.cause(failure)));
                 }
               });
       return ended;
@@ -296,7 +295,7 @@ public final class HttpServers implements AutoCloseable {
               }
               exchange.cancel(true);
               moveOn(to);
-              Throwable cause = cause(failure);
+              Throwable cause = CompletionStages.cause(failure);
               boolean unsent =
                   cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException;
               return unsent && tried + 1 < target.servers().size()
@@ -412,15 +411,6 @@ public final class HttpServers implements AutoCloseable {
       deepest = at;
     }
     return inTls && !(deepest instanceof EOFException || deepest instanceof SocketException);
-  }
-
-  /** The failure that a stage has, without what stages wrap it in. */
-  public static Throwable cause(@Nullable Throwable failure) {
-    Throwable cause = failure;
-    while (cause instanceof CompletionException && cause.getCause() != null) {
-      cause = cause.getCause();
-    }
-    return cause == null ? new IllegalStateException("no answer and no failure") : cause;
   }
 
   /**

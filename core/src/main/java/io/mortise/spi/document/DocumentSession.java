@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -97,12 +96,7 @@ final class DocumentSession implements StoreSession {
 
   /** A write without an answer may have been made; so may a note that came before it. */
   private static Reply failed(Request request, Throwable failure) {
-    return new Reply.Failed(request.attempt(), true, cause(failure));
-  }
-
-  private static Throwable cause(Throwable failure) {
-    Throwable cause = failure.getCause();
-    return failure instanceof CompletionException && cause != null ? cause : failure;
+    return new Reply.Failed(request.attempt(), true, CompletionStages.cause(failure));
   }
 
   @Override
@@ -124,7 +118,7 @@ final class DocumentSession implements StoreSession {
                   .thenApply(sent::answered)
                   .thenCompose(this::endIfClosed);
             })
-        .exceptionally(failure -> new Renewal.Unknown(cause(failure)));
+        .exceptionally(failure -> new Renewal.Unknown(CompletionStages.cause(failure)));
   }
 
   /**

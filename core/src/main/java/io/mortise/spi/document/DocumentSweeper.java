@@ -233,8 +233,7 @@ final class DocumentSweeper {
 
     /** A failure of one document is no reason to leave the others; one of the server is. */
     private int skipped(String key, Throwable failure) {
-      Throwable cause = failure.getCause();
-      Throwable reason = failure instanceof CompletionException && cause != null ? cause : failure;
+      Throwable reason = CompletionStages.cause(failure);
       if (reason instanceof StoreUnavailableException || reason instanceof Error) {
         throw new CompletionException(reason);
       }

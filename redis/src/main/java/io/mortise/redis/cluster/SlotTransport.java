@@ -3,11 +3,11 @@ package io.mortise.redis.cluster;
 import io.mortise.redis.transport.DirectTransport;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotSentException;
+import io.mortise.redis.transport.RedisReplies;
 import io.mortise.redis.transport.RedisTransport;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -136,10 +136,7 @@ public final class SlotTransport implements RedisTransport {
   private <T extends @Nullable Object> CompletionStage<T> noticing(CompletionStage<T> answer) {
     return answer.whenComplete(
         (unused, failure) -> {
-          Throwable cause =
-              failure instanceof CompletionException && failure.getCause() != null
-                  ? failure.getCause()
-                  : failure;
+          Throwable cause = failure == null ? null : RedisReplies.unwrap(failure);
           if (cause instanceof ErrorReplyException error) {
             refused(error);
           } else if (cause != null) {
