@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What this process knows of the age of facts, by its own monotonic clock: how old a fact is at
@@ -92,27 +93,24 @@ final class FactAges {
 
   /** Whether a version is older than that for sure. */
   boolean isOlder(LockName name, long version, Duration age) {
-    guard.lock();
-    try {
-      SeenFact fact = seen.get(name);
-      long nanos = age.toNanos();
-      return fact != null
-          && fact.version() == version
-          && ticker.nanos() - fact.since() >= nanos + nanos / RATES;
-    } finally {
-      guard.unlock();
-    }
+    SeenFact fact = seen(name, version);
+    long nanos = age.toNanos();
+    return fact != null && ticker.nanos() - fact.since() >= nanos + nanos / RATES;
   }
 
   /** Whether a version is younger than that for sure. */
   boolean isYounger(LockName name, long version, Duration age) {
+    SeenFact fact = seen(name, version);
+    return fact != null
+        && fact.isBeginKnown()
+        && ticker.nanos() - fact.writtenAfter() < age.toNanos();
+  }
+
+  private @Nullable SeenFact seen(LockName name, long version) {
     guard.lock();
     try {
       SeenFact fact = seen.get(name);
-      return fact != null
-          && fact.version() == version
-          && fact.isBeginKnown()
-          && ticker.nanos() - fact.writtenAfter() < age.toNanos();
+      return fact != null && fact.version() == version ? fact : null;
     } finally {
       guard.unlock();
     }
