@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Documents as entries of Consul's key-value store. The version of a document is the index of its
- * last change; that of one that is not there is the index of the key-value store when it was looked
- * for.
+ * last change. The version of a missing document is the index of the whole store at the read.
  *
  * <p><b>Absence.</b> A removal writes one of 64 {@link RemovalEntries}. Conditions of Consul
  * compare for equality only, so the entry's index is remembered.
@@ -163,7 +162,7 @@ final class ConsulDocuments implements VersionedDocuments {
     try {
       watch.written(key, index);
     } catch (RuntimeException e) {
-      // The write was made all the same. The next one begins the watch anew.
+      // The write was made although its watch failed. The next write starts the watch again.
     }
   }
 

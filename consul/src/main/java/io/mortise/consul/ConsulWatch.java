@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  * Blocking queries, one for each key that this process watches. They only hint: the next renewal
  * tells what they have missed.
  *
- * <p><b>Begin and silence.</b> A query begins with a write of this process, such as the first
- * renewal of a session, and asks for what comes after its index. The process's own writes also show
- * whether it is answered: the next renewal ends it. If it has not told of one renewal by the next,
- * it is begun anew. One that fails, or tells nothing new, ends, and is begun anew with the next
- * renewal; so a server that does not let queries wait is not asked in a loop.
+ * <p><b>Start and silence.</b> A write of this process, such as the first renewal of a session,
+ * starts a query for changes after its index. The next renewal is such a change, so Consul must
+ * answer the query. If the query has not reported a renewal by the time of the following one, the
+ * watch starts it again. A query that fails or reports no change ends. The next renewal starts
+ * another one, so the watch never asks in a loop, even if a server lets no query wait.
  *
  * <p>Thread-safe. No callback is run under the lock.
  */

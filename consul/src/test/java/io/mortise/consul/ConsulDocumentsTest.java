@@ -108,7 +108,7 @@ class ConsulDocumentsTest extends DocumentsContract {
     before = read("lock/b");
     makeAndRemove(other, shared);
     assertThat(write("lock/b", before, "by a look before the removal")).isFalse();
-    assertThat(write("lock/b", before, "the same, with what is known now")).isFalse();
+    assertThat(write("lock/b", before, "a second try after the refusal")).isFalse();
     assertThat(write("lock/b", read("lock/b"), "by a look after it")).isTrue();
   }
 

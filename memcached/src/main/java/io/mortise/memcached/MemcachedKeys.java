@@ -22,14 +22,14 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * Locks as items. Three commands are never used, for reasons that tests show: one that stores an
- * item anew to extend it and {@code ms} in mode {@code E}, since both delete the item where the
- * server has no room; and a delete without comparing the CAS value.
+ * Locks as items. This class never sends three commands. A store of an item to extend it, and
+ * {@code ms} in mode {@code E}, both delete the item if the server has no room. A delete without
+ * the CAS value may hit another's lock. Tests show each.
  *
  * <p><b>How long an item lives.</b> The server counts whole seconds, so an item may expire up to
- * one second early. It skips a second every few minutes, when its timer has moved on by one second,
- * which is another; and a {@link ServerClock} that was first read within a second does not notice a
- * third. An item therefore gets three seconds more than the TTL, rounded up.
+ * one second early. Every few minutes its timer moves on and the clock skips another second. A
+ * {@link ServerClock} that was first read within a second does not notice a third one. So an item
+ * lives for the TTL, rounded up, and three seconds.
  */
 final class MemcachedKeys implements ExpiringKeys {
   static final Duration EXPIRY_LAG = Duration.ofSeconds(4);
@@ -43,7 +43,7 @@ final class MemcachedKeys implements ExpiringKeys {
   /** CAS values of what was granted, which spare a release a round trip. */
   private final Map<AttemptId, String> casValues = new ConcurrentHashMap<>();
 
-  /** The latest request of a name that has a release of two round trips before it, or is one. */
+  /** By name, the latest request that is a release of two round trips or waits for one. */
   private final Map<LockName, CompletableFuture<?>> unfinished = new ConcurrentHashMap<>();
 
   MemcachedKeys(
@@ -136,8 +136,8 @@ final class MemcachedKeys implements ExpiringKeys {
   }
 
   /**
-   * What is left of the hold, which is less than what is left of the item. An item without an end
-   * is nobody's lock; it is shown as an hour.
+   * The time left for the hold, which is shorter than that of the item. An item without an end is
+   * nobody's lock; it is shown as an hour.
    */
   private static Duration left(MetaReply found) {
     long seconds = found.number('t');
@@ -160,7 +160,7 @@ final class MemcachedKeys implements ExpiringKeys {
         : extend(renewals, keys, ttl).thenApply(extended -> new KeyRenewal(0, extended));
   }
 
-  /** Touches and looks. An item that has become another's is touched once too: a delay for it. */
+  /** Touches and looks. This may touch another's item once, which then expires later. */
   private CompletableFuture<List<Boolean>> extend(
       MetaTransport transport, List<AttemptKey> keys, Duration ttl) {
     List<MetaCommand> commands =

@@ -48,7 +48,7 @@ final class MemcachedServers implements PartitionedStore {
     return stores.size() == 1 ? stores.get(0) : new MemcachedServers(stores, targets);
   }
 
-  /** Waits for all; one that can be reached is enough, and one that is unfit is too many. */
+  /** Waits for all. Fails if one is unfit, or if none can be reached. */
   private static void awaitAny(List<MemcachedLockStore> stores) {
     RuntimeException unreachable = null;
     int reached = 0;

@@ -24,8 +24,8 @@ public final class MemcachedStore {
   /**
    * Connects to {@code memcached://[user:password@]host[:port][,host[:port]…]}. Several servers
    * have a share of the names each. Parameters: {@code prefix} of all keys, {@code timeout}, and
-   * {@code accept-eviction}. Of several servers one that cannot be reached is tried again and
-   * again, and its names fail until then. Blocks, for twice the timeout at most.
+   * {@code accept-eviction}. If one of several servers cannot be reached, the store keeps trying,
+   * and locks of its share fail meanwhile. Blocks, for twice the timeout at most.
    *
    * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
    * @throws io.mortise.StoreUnavailableException if no server can be reached, or none answers

@@ -21,9 +21,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection, from its making to its end; never used again once it broke. One thread reads. A
- * thread that sends while another one writes leaves its commands to that one, so that they share a
- * write. Anybody may {@link #kill()}.
+ * One connection, which is not used again once it broke. One thread reads. A thread that sends
+ * while another thread writes leaves its commands to that thread, so that they share a write.
+ * Anybody may {@link #kill()}.
  *
  * <p><b>The server's clock</b> is read with each request that gives a lock time, before it: see
  * {@link ServerClock}. It is first read when the server has accepted the connection. That is done
@@ -148,9 +148,7 @@ final class MetaConnection {
     return MetaCommand.meta("mg " + clockKey + " c t");
   }
 
-  /**
-   * Whether the item is not the one that an earlier connection read, and that one had time left.
-   */
+  /** Whether it misses the clock's item of an earlier connection, though that had time left. */
   boolean lacksClockOf(@Nullable MetaConnection earlier) {
     ServerClock known = earlier == null ? null : earlier.clock;
     return known != null

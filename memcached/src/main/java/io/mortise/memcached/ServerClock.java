@@ -8,10 +8,10 @@ import java.util.concurrent.TimeUnit;
  * requests before that one has caught up: an item that is written then expires by so much too
  * early, perhaps at once.
  *
- * <p>The clock is read by an item of ours with a known end: what is left of its time. That, plus
- * our own time, stays the same within the server's whole second, and one that it now and then
- * skips; it is greater when the server's clock is behind. The least that was seen is the measure.
- * Not thread-safe.
+ * <p>An item of ours with a known end shows the clock: the server tells how much time it has left.
+ * That time plus our own time is constant, but for the server's whole second and the second that it
+ * skips now and then. The sum is greater when the server's clock is behind. The least sum seen so
+ * far is the measure. Not thread-safe.
  */
 final class ServerClock {
   /** A whole second, and one that is skipped. */

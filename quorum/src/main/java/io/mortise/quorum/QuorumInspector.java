@@ -328,7 +328,8 @@ final class QuorumInspector {
         first.since(),
         largest(same.stream().map(LockView.Participant::sessionLeft).toList()),
         first.atMostLeft(),
-        told.sessionTtl());
+        told.sessionTtl(),
+        told.renewedAgo());
   }
 
   /** What a majority minted, where its members have tokens in common. */

@@ -464,14 +464,16 @@ final class AcquireProtocol {
   }
 
   /**
-   * Whether the store has served other requests of the session for a while since it was unfit for
-   * the lock. If it serves none it may be failing over, and the session's end or the next answer
-   * will tell.
+   * Whether the store was unfit for the lock for a while, and has served another request of the
+   * session meanwhile. A store that serves none may be failing over; the end of the session or the
+   * next answer decides then.
    */
   private boolean isUnfitForLockAlone(Claim claim) {
     LiveSession session = Objects.requireNonNull(claim.session);
     long now = engine.env.now();
     long unfit = now - claim.unfitSince(now);
+    // Silence begins here at the latest: an answer that came before the first failure proves
+    // nothing.
     session.sent(now);
     return unfit >= SessionEventHandler.FAILOVER_NANOS && session.silentNanos(now) + 1 < unfit;
   }

@@ -101,7 +101,7 @@ sealed class Claim permits IdleClaims.StickyClaim {
     EngineScheduler.@Nullable ScheduledTimer scheduledTimer;
     @Nullable Throwable storeFailure;
 
-    /** Since when that was each time that the store is unfit; null if it was not. */
+    /** When the first of the latest answers came that all said unfit; null if the last did not. */
     @Nullable Long unfitSince;
 
     int failures;
@@ -403,9 +403,7 @@ sealed class Claim permits IdleClaims.StickyClaim {
     }
   }
 
-  /**
-   * Since when the store has answered that it is unfit, and nothing else; as of now if it has not.
-   */
+  /** When the store began to answer that it is unfit, and nothing else; now if it has not. */
   long unfitSince(long now) {
     WaitState own = waitState();
     if (own.unfitSince == null) {

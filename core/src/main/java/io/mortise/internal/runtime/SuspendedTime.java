@@ -37,7 +37,7 @@ final class SuspendedTime implements Ticker {
     }
   }
 
-  /** The same time as another ticker, read anew each millisecond: a result is that old at most. */
+  /** The time of another ticker, which is read once a millisecond. A result is up to that old. */
   static Ticker lately(Ticker suspended, Ticker monotonic) {
     return new Ticker() {
       private volatile Reading latest = new Reading(monotonic.nanos(), suspended.nanos());

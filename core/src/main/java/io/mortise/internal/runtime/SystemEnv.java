@@ -55,8 +55,8 @@ public final class SystemEnv implements AutoCloseable {
   }
 
   /**
-   * The same as it was a millisecond ago at the latest, for callers at each request. They cannot
-   * know either that the host is not suspended right after they asked.
+   * The same time, up to a millisecond old, for callers that ask at each request. The host may be
+   * suspended right after any reading, so callers cannot rely on a fresh one either.
    *
    * @param monotonic by which the millisecond is counted
    */

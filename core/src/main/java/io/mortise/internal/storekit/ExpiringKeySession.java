@@ -31,15 +31,21 @@ import org.jspecify.annotations.Nullable;
  * A session that the server does not know of. Each lock has a TTL of its own there, that of the
  * session; a renewal restarts all of them.
  *
- * <p><b>Why one deadline may stand for all locks.</b> A lease is believed in until a TTL after the
- * last renewal was <em>sent</em>. So at the server each lock must live for a TTL from that moment
- * at least. A lock that is granted by a request which was sent after that moment does, since its
- * TTL begins when the request is executed. Every other lock must be extended by the renewal itself.
- * It is, for a request is listed here before it is sent, and stays listed until its refusal or its
- * abandon: the renewal extends whatever is listed, granted or not yet answered. A lock that is
- * found to be ours already (its answer had been lost) is extended before it is granted, since it
- * may be old. A renewal counts only if every part of it was answered; a lock that was granted and
- * could not be extended is told as gone before the session gets more time.
+ * <p><b>Why one deadline is valid for all locks.</b> The client trusts a lease until a TTL after it
+ * <em>sent</em> the last renewal. So each lock must live in the server for at least a TTL from that
+ * moment.
+ *
+ * <ul>
+ *   <li>A request that was sent later grants a lock that lives long enough: its TTL begins when the
+ *       server executes the request.
+ *   <li>The renewal itself extends every other lock. A request is listed here before it is sent,
+ *       and stays listed until its refusal or abandon. The renewal extends all that is listed,
+ *       granted or not yet answered.
+ *   <li>A lock that is ours already, since an answer was lost, may be old. It is extended before it
+ *       is granted.
+ *   <li>A renewal counts only if the server has answered every part of it. The session reports a
+ *       granted lock that it could not extend as gone, before it gets more time.
+ * </ul>
  *
  * <p>A request that arrives after its attempt was abandoned takes the lock for nobody. It is not
  * listed, hence not extended, and free after a TTL.

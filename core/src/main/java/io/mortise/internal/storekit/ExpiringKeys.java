@@ -13,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server in which a lock is a key with an expiry, and nothing else. {@link ExpiringKeySession}
- * makes sessions of it. Thread-safe; nothing here waits for a network.
+ * A server that stores nothing of a lock but a key with an expiry. {@link ExpiringKeySession} makes
+ * sessions of it. Thread-safe; nothing here waits for a network.
  *
  * <p>A future completes on any thread. What it fails with goes to {@link #failed}, where it becomes
  * a reply.
@@ -38,13 +38,13 @@ public interface ExpiringKeys {
    * Restarts the expiry of each key that its attempt has: a TTL from when this is executed, or
    * longer. One round trip for all.
    *
-   * @return of each key in the same order whether the attempt has it
+   * @return for each key, in the same order, whether the attempt has it
    */
   CompletableFuture<List<Boolean>> extend(List<AttemptKey> keys, Duration ttl);
 
   /**
-   * As {@link #extend}, with what a renewal tells beside it, and where no backlog of requests can
-   * delay it. Also if there is no key.
+   * Extends keys as {@link #extend} does, on a way that no backlog of requests delays. The answer
+   * has the store's time, so it is asked even if there is no key.
    */
   CompletableFuture<KeyRenewal> renew(List<AttemptKey> keys, Duration ttl);
 
@@ -62,32 +62,32 @@ public interface ExpiringKeys {
   record AttemptKey(LockName name, AttemptId attempt) {}
 
   /**
-   * What came of taking a key.
+   * The outcome of an attempt to take a key.
    *
    * @param taken whether it was taken now
-   * @param owner who has it, if it was not taken; null if the key had gone before that was asked
+   * @param owner the present owner, if it was not taken; null if the key expired before the look
    */
   record TakenKey(boolean taken, @Nullable KeyOwner owner) {
     /** It was taken. */
     public static final TakenKey TAKEN = new TakenKey(true, null);
 
-    /** Somebody had it, and has not any more. */
+    /** Another attempt had it and lost it before the look. */
     public static final TakenKey GONE = new TakenKey(false, null);
   }
 
   /**
-   * Who has a key.
+   * The owner of a key.
    *
-   * @param left until it expires; not zero
-   * @param freeAfter after so long it has surely expired, if nobody extends it
+   * @param left the time until it expires; not zero
+   * @param freeAfter the time after which it has surely expired, if nobody extends it
    */
   record KeyOwner(AttemptId attempt, Duration left, Duration freeAfter) {}
 
   /**
-   * What came of a renewal.
+   * The outcome of a renewal.
    *
    * @param storeMicros as in {@link io.mortise.spi.Renewal.Renewed#storeMicros()}
-   * @param extended of each key whether its attempt has it
+   * @param extended for each key whether its attempt has it
    */
   record KeyRenewal(long storeMicros, List<Boolean> extended) {}
 }

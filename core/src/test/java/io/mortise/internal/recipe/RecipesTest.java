@@ -81,7 +81,7 @@ class RecipesTest {
   }
 
   /**
-   * Else a waiter could not tell the latch that it saw from one that was deleted and begun anew.
+   * Two latches with one text look alike to a waiter, although the first was deleted in between.
    */
   @Test
   void givenCountThatIsSentAgain_whenThereIsStillNoLatch_thenItBeginsAnother() throws Exception {
