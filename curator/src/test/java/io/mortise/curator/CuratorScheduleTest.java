@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * <p>{@code -Dmortise.seed=…} repeats a run; {@code -Dmortise.curator.steps=…} sets how many steps
  * a run has.
  */
+@Tag("extended")
 class CuratorScheduleTest {
   private static final int STEPS = Integer.getInteger("mortise.curator.steps", 60);
 

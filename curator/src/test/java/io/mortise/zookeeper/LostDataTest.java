@@ -18,12 +18,14 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What the servers lose: what was not forced to the disk, nodes that somebody deletes, all. */
 @SuppressWarnings("try") // closing may be interrupted
+@Tag("extended")
 class LostDataTest {
   private static final Duration LONG = Duration.ofSeconds(40);
 

@@ -23,10 +23,12 @@ import java.util.regex.Pattern;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What renewals cost, as the server counts it. Nobody else speaks to it. */
+@Tag("extended")
 class RenewalTrafficTest {
   private static final Pattern RECEIVED = Pattern.compile("recved=(\\d+)");
 

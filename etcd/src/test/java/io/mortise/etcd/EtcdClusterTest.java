@@ -3,7 +3,9 @@ package io.mortise.etcd;
 import io.mortise.testkit.contract.document.ClocklessClusterContract;
 import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.EtcdServer.EtcdCluster;
+import org.junit.jupiter.api.Tag;
 
+@Tag("extended")
 class EtcdClusterTest extends ClocklessClusterContract<EtcdServer> {
   @Override
   protected EtcdCluster start() {

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,6 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Processes that are killed (SIGKILL) or stopped (SIGSTOP) while they wait: a lock that is released
  * is with the next live waiter soon, and not only when their TTL is over.
  */
+@Tag("extended")
 class KilledWaiterTest {
   private static final Duration TTL = Duration.ofSeconds(15);
   private static final Duration BOUND = BoundedWait.scaled(Duration.ofSeconds(2));

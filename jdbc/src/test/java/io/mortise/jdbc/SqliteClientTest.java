@@ -2,8 +2,10 @@ package io.mortise.jdbc;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
+import org.junit.jupiter.api.Tag;
 
 @ContractFor("jdbc:sqlite")
+@Tag("extended")
 class SqliteClientTest extends LockClientContract {
   SqliteClientTest() {
     super(new SqliteUnderTest());

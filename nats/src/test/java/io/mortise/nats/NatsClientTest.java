@@ -3,8 +3,10 @@ package io.mortise.nats;
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
 import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
+import org.junit.jupiter.api.Tag;
 
 @ContractFor("nats")
+@Tag("extended")
 class NatsClientTest extends LockClientContract {
   NatsClientTest() {
     super(new ClocklessStoreUnderTest(NatsServers::shared));

@@ -2,9 +2,11 @@ package io.mortise.redis;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
+import org.junit.jupiter.api.Tag;
 
 /** What users may take for granted, on a cluster. */
 @ContractFor({"redis-cluster", "rediss-cluster"})
+@Tag("extended")
 class ClusterClientTest extends LockClientContract {
   ClusterClientTest() {
     super(new ClusterUnderTest(false));

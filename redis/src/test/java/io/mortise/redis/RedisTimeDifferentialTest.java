@@ -11,8 +11,10 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 
 /** What ends by the server's clock ends as in the reference. */
+@Tag("extended")
 class RedisTimeDifferentialTest extends DifferentialContract {
   RedisTimeDifferentialTest() {
     super(AdjustableClockUnderTest::new, 4);

@@ -6,9 +6,11 @@ import io.mortise.testkit.server.RedisSentinels;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The master that Sentinels name keeps the contract. */
 @ContractFor({"redis-sentinel", "rediss-sentinel"})
+@Tag("extended")
 class SentinelContractTest extends LockStoreContract {
   private static RedisSentinels set;
 

@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -38,6 +39,7 @@ import org.junit.jupiter.api.Test;
  * <p>The TTL is so long, for waiting processes too, that neither a poll nor a renewal comes to the
  * rescue of a wake-up that was lost: then a thread does not end in time.
  */
+@Tag("extended")
 class LocalHandoffStressTest {
   private static final Duration TTL = Duration.ofMinutes(5);
   private static final Duration RUN =

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @ParameterizedClass
 @EnumSource(TestDatabase.Kind.class)
+@Tag("extended")
 class IsolationTest extends HelperTest {
   /** H2's SNAPSHOT, which JDBC has no constant for. */
   private static final int SNAPSHOT = 6;

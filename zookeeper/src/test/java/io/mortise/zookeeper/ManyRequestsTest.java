@@ -31,10 +31,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A session that is asked much at once: transactions behind each other, and reads for many. */
 @SuppressWarnings("try") // closing may be interrupted
+@Tag("extended")
 class ManyRequestsTest {
   private static final Duration LONG = Duration.ofSeconds(90);
   private static final Duration TTL = Duration.ofMinutes(2);

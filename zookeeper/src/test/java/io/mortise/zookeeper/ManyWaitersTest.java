@@ -17,6 +17,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
  * Many wait for one lock, each with a node of its own in one queue. {@code -Dmortise.waiters=10000}
  * makes it as many as the issue of the store wants; by default a few hundred, which takes seconds.
  */
+@Tag("extended")
 class ManyWaitersTest {
   private static final int WAITERS = Integer.getInteger("mortise.waiters", 400);
   private static final Duration LONG = Duration.ofMinutes(8);

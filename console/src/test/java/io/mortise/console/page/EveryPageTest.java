@@ -30,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -38,6 +39,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Each page, on stores of each kind, while other processes hold, wait for each other, are killed
  * and stand still. The processes use all stores at once, so that they start only once.
  */
+@Tag("extended")
 class EveryPageTest {
   private static final List<TestStore> STORES =
       List.of(TestStore.REDIS, TestStore.POSTGRESQL, TestStore.SQLITE);

@@ -18,10 +18,12 @@ import java.net.URI;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The link, the stream, and what the page does when either ends. */
+@Tag("extended")
 class LivePageTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 

@@ -20,11 +20,13 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The first request after the server, or something between, has ended the connections. */
+@Tag("extended")
 class StaleConnectionTest {
   private static final Duration TTL = Duration.ofSeconds(60);
 

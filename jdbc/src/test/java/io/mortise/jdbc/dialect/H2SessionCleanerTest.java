@@ -16,11 +16,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What an H2 server goes on with when its client has given a connection up. */
 @Timeout(200)
+@Tag("extended")
 class H2SessionCleanerTest {
   private static final Duration BOUND = Duration.ofSeconds(20);
   private static final String WANTED = "SELECT * FROM rows_lock WHERE name = 'lock' FOR UPDATE";

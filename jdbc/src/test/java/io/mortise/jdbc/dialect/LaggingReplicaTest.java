@@ -14,12 +14,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a replica that lags behind loses when it takes over, and what is left to notice it. */
 @Timeout(200)
+@Tag("extended")
 class LaggingReplicaTest {
   private static final Duration TTL = Duration.ofSeconds(6);
   private static final String LOCK = "invoice/42";

@@ -3,8 +3,10 @@ package io.mortise.jdbc.dialect;
 import io.mortise.jdbc.DatabaseProduct;
 import io.mortise.testkit.RerunIfPaused;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 
 @RerunIfPaused
+@Tag("extended")
 class MySqlClockTest extends ServerClockSuite {
   MySqlClockTest() {
     super(DatabaseProduct.MYSQL);

@@ -40,12 +40,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.mariadb.jdbc.MariaDbDataSource;
 
 /** What goes wrong with a server, and what a user is told. */
+@Tag("extended")
 class MySqlFailureTest {
   private static final Duration TTL = Duration.ofMinutes(2);
   private static final AtomicInteger NAMES = new AtomicInteger();

@@ -19,10 +19,12 @@ import java.util.List;
 import java.util.Optional;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** As on every database, and what strict expiry makes of it. */
 @RerunIfPaused
+@Tag("extended")
 class PostgresClockTest extends ServerClockSuite implements RerunIfPaused.PauseSource {
   private int crashes;
 

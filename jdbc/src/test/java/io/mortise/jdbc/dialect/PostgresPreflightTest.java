@@ -29,10 +29,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** What a PostgreSQL store says of a server, a user or tables that will not do. */
+@Tag("extended")
 class PostgresPreflightTest {
   private static PostgresServer server;
 

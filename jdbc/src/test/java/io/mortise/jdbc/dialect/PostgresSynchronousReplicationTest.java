@@ -16,11 +16,13 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A primary whose commits wait until a standby has them. */
 @Timeout(200)
+@Tag("extended")
 class PostgresSynchronousReplicationTest {
   private static final Duration TTL = Duration.ofSeconds(60);
   private static final Duration LONG = Duration.ofSeconds(60);

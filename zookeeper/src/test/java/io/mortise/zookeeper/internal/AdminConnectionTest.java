@@ -18,11 +18,13 @@ import java.util.concurrent.TimeUnit;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A store is opened over a connection that breaks once it is there. */
+@Tag("extended")
 class AdminConnectionTest {
   private final FaultInjectionProxy line = FaultInjectionProxy.to(TestServer.shared().port());
 

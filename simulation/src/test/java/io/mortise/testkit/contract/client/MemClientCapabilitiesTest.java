@@ -5,8 +5,10 @@ import io.mortise.testkit.MemStoreUnderTest;
 import java.util.EnumSet;
 import java.util.Set;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /** The API over stores that can do less: the engine makes do with what there is. */
+@Tag("extended")
 class MemClientCapabilitiesTest {
   /** What others did is learnt by renewing and asking again. */
   private static final Set<Capability> NO_PUSH = MemStoreUnderTest.allBut(Capability.PUSH);
