@@ -3,6 +3,7 @@ package io.mortise.consul;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.HttpServers;
 
 /** An answer that is no result. What it means for a lock is told by {@link #translated}. */
 final class ConsulRefusal extends Exception {
@@ -13,9 +14,6 @@ final class ConsulRefusal extends Exception {
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int SERVER_ERROR = 500;
 
-  /** A proxy may answer with pages of HTML. */
-  private static final int MOST_SHOWN = 200;
-
   private final int status;
   private final String said;
 
@@ -25,13 +23,9 @@ final class ConsulRefusal extends Exception {
    * @param status of HTTP
    */
   ConsulRefusal(int status, String body) {
-    super(begin(body.strip()));
+    super(HttpServers.quoted(body));
     this.status = status;
     this.said = body.strip();
-  }
-
-  private static String begin(String said) {
-    return said.length() <= MOST_SHOWN ? said : said.substring(0, MOST_SHOWN) + "…";
   }
 
   /** Whether another agent may do what this one cannot, now. */
@@ -70,7 +64,7 @@ final class ConsulRefusal extends Exception {
     }
     return new StoreUnavailableException(
         "Consul refuses a request (store=%s, status=%d): %s."
-            .formatted(target, status, begin(said)),
+            .formatted(target, status, HttpServers.quoted(said)),
         this);
   }
 

@@ -28,7 +28,7 @@ public final class StoreUrl {
   private static final Pattern USER_INFO = Pattern.compile("(//[^/@:]*):.*@");
 
   /** Without a colon: some take that for a password. */
-  private static final Pattern LONE_USER_INFO = Pattern.compile("//[^@:?]*@");
+  private static final Pattern LONE_USER_INFO = Pattern.compile("//[^:?]*@");
 
   /** As above, where the slashes were left out. A path, as SQLite has it, begins with a slash. */
   private static final Pattern USER_INFO_WITHOUT_SLASHES =

@@ -68,6 +68,7 @@ class StoreUrlTest {
         "redis://me:s3cret@@host",
         "redis://me:s3c/ret@host",
         "redis://s3cret@host",
+        "consul://s3c@ret@host:8500",
         "quorum:redis://a,redis://s3c/ret@b",
         "redis-sentinel://h/m?sentinel-password=s3cret",
         "zk://h?keystore-password=s3cret&tls=true",

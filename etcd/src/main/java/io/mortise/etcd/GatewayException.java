@@ -4,6 +4,7 @@ import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.internal.storekit.HttpServers;
 
 /** A refusal by etcd. What it means for a lock is told by {@link #translated}. */
 final class GatewayException extends Exception {
@@ -30,7 +31,7 @@ final class GatewayException extends Exception {
   }
 
   private GatewayException(int status, String body, String said) {
-    super(said);
+    super(HttpServers.quoted(said));
     this.said = said;
     this.status = status;
     this.code = code(body);
@@ -40,7 +41,7 @@ final class GatewayException extends Exception {
     try {
       return JsonReader.read(body).text("message");
     } catch (IllegalArgumentException e) {
-      return body.strip();
+      return body;
     }
   }
 
@@ -98,7 +99,9 @@ final class GatewayException extends Exception {
           this);
     }
     return new StoreUnavailableException(
-        "Etcd refuses a request (store=%s, status=%d): %s.".formatted(store, status, said), this);
+        "Etcd refuses a request (store=%s, status=%d): %s."
+            .formatted(store, status, HttpServers.quoted(said)),
+        this);
   }
 
   private StoreUnfitException unfit(String message) {

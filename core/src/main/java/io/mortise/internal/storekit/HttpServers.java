@@ -53,6 +53,9 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("exports") // of types of java.net.http, which users require themselves
 public final class HttpServers implements AutoCloseable {
+  /** A proxy may answer with pages of HTML. */
+  private static final int MOST_SHOWN = 200;
+
   private final HttpTarget target;
   private final int mostInFlight;
   private final HttpClient client;
@@ -388,6 +391,12 @@ public final class HttpServers implements AutoCloseable {
             "A request to %s failed (store=%s): %s."
                 .formatted(target.product(), target.display(), failure),
             failure);
+  }
+
+  /** What a server said, as messages quote it: the beginning if that is long. */
+  public static String quoted(String said) {
+    String whole = said.strip();
+    return whole.length() <= MOST_SHOWN ? whole : whole.substring(0, MOST_SHOWN) + "…";
   }
 
   /** The client's exceptions often have no text of their own, nor have those that they wrap. */
