@@ -358,8 +358,13 @@ final class InvariantChecker {
     // Who asks whether a hold was forgotten does not ask for its times again.
     terms.put(request.attempt(), request.terms());
     if (request.queue()) {
-      metAt.putIfAbsent(request.attempt(), virtualTimeScheduler.now());
+      met(request.attempt());
     }
+  }
+
+  /** An attempt stands in the queue. */
+  void met(AttemptId attempt) {
+    metAt.putIfAbsent(attempt, virtualTimeScheduler.now());
   }
 
   void minted(LockName name, AttemptId attempt, long first, int size, long micros) {
@@ -378,7 +383,7 @@ final class InvariantChecker {
     }
     lock.greatest = Math.max(lock.greatest, tokenRange.last());
     boolean isLetIn = handedAt.putIfAbsent(attempt, virtualTimeScheduler.now()) == null;
-    metAt.putIfAbsent(attempt, virtualTimeScheduler.now());
+    met(attempt);
     // A holder may get further tokens, also after the clock was set back.
     if (isLetIn && micros < lock.shutUntilMicros && !attempt.equals(lock.shutBy)) {
       violation("at least", name.value(), attempt + " was let in too soon.");

@@ -6,20 +6,44 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one run is made of; all of it follows from the seed, but for rules that are taken away on
  * purpose and faults that are left out to find the shortest example.
  */
-record Scenario(long seed, Set<SimFault> faults, RuleSet rules, boolean traced) {
+record Scenario(long seed, StoreKind store, Set<SimFault> faults, RuleSet rules, boolean traced) {
+
+  /** What kind of store the processes share. */
+  enum StoreKind {
+    /** A lock table, which takes a whole step at a time. */
+    TABLE,
+    /** Documents with versions, and a clock. */
+    DOCUMENTS,
+    /** Documents without a clock, where a write may be executed at any time. */
+    DOCUMENTS_WITHOUT_CLOCK
+  }
 
   /**
    * The rules in force.
    *
    * @param table by how many items a step may touch
+   * @param documents what a store of documents gets wrong; null for nothing
    */
-  record RuleSet(IntFunction<TableRules> table, EngineRules engine, Set<TransportFlaw> wire) {
+  record RuleSet(
+      IntFunction<TableRules> table,
+      EngineRules engine,
+      Set<TransportFlaw> wire,
+      @Nullable DocumentFlaw documents) {
     static final RuleSet ALL = new RuleSet(SimTableRules::new, EngineRules.ALL, Set.of());
+
+    RuleSet(IntFunction<TableRules> table, EngineRules engine, Set<TransportFlaw> wire) {
+      this(table, engine, wire, null);
+    }
+
+    RuleSet with(DocumentFlaw flaw) {
+      return new RuleSet(table, engine, wire, flaw);
+    }
   }
 
   /** Rules of a store's transport that can be broken. */
@@ -50,17 +74,34 @@ record Scenario(long seed, Set<SimFault> faults, RuleSet rules, boolean traced) 
       // After both only a source outside could know which tokens were given out.
       faults.remove(SimFault.CLOCK_BACK);
     }
-    return new Scenario(seed, faults, rules, false);
+    faults.remove(SimFault.SLOW_RENEWAL);
+    return new Scenario(seed, StoreKind.TABLE, faults, rules, false);
+  }
+
+  /** Over a store of documents. */
+  static Scenario ofDocuments(long seed, RuleSet rules) {
+    Scenario scenario = of(seed, rules);
+    EnumSet<SimFault> faults = EnumSet.copyOf(scenario.faults());
+    StoreKind kind = seed % 3 == 0 ? StoreKind.DOCUMENTS : StoreKind.DOCUMENTS_WITHOUT_CLOCK;
+    // Documents do not get lost, and their clock never goes back.
+    faults.removeAll(EnumSet.of(SimFault.STATE_LOSS, SimFault.FORGET, SimFault.CLOCK_BACK));
+    if (!faults.isEmpty() && seed % 2 == 0) {
+      faults.add(SimFault.SLOW_RENEWAL);
+    }
+    if (kind == StoreKind.DOCUMENTS_WITHOUT_CLOCK) {
+      faults.remove(SimFault.CLOCK_FORWARD);
+    }
+    return new Scenario(seed, kind, faults, rules, false);
   }
 
   Scenario without(SimFault simFault) {
     EnumSet<SimFault> fewer = EnumSet.copyOf(faults);
     fewer.remove(simFault);
-    return new Scenario(seed, fewer, rules, traced);
+    return new Scenario(seed, store, fewer, rules, traced);
   }
 
   Scenario withTrace() {
-    return new Scenario(seed, faults, rules, true);
+    return new Scenario(seed, store, faults, rules, true);
   }
 
   boolean has(SimFault simFault) {

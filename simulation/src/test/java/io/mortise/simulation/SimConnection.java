@@ -74,7 +74,13 @@ final class SimConnection {
             simProcess,
             () -> fail(pendingCall, true, "no answer in time"));
     if (wire.happens(SimFault.LATE_REQUEST)) {
-      shatter(true);
+      if (wire.keepsOrder) {
+        shatter(true);
+      } else {
+        virtualTimeScheduler.at(
+            wire.late(virtualTimeScheduler.now(), pendingCall.sentAt),
+            () -> arriveAlone(pendingCall));
+      }
       return;
     }
     if (wire.happens(SimFault.LOST_REQUEST)) {
@@ -85,8 +91,16 @@ final class SimConnection {
           wire.late(virtualTimeScheduler.now(), pendingCall.sentAt),
           () -> arriveAlone(pendingCall));
     }
-    lastArrival = Math.max(lastArrival, virtualTimeScheduler.now() + wire.delay());
-    virtualTimeScheduler.at(lastArrival, () -> arrive(pendingCall));
+    lastArrival = inTurn(lastArrival);
+    virtualTimeScheduler.at(
+        lastArrival + (name.equals("renewals") ? wire.renewalDelay() : 0),
+        () -> arrive(pendingCall));
+  }
+
+  /** When the next one arrives on a way on which one arrived then. */
+  private long inTurn(long last) {
+    long arrival = virtualTimeScheduler.now() + wire.delay();
+    return wire.keepsOrder ? Math.max(last, arrival) : arrival;
   }
 
   private <T> void arrive(PendingCall<T> pendingCall) {
@@ -102,7 +116,7 @@ final class SimConnection {
     if (repliesCutUntil > virtualTimeScheduler.now() || wire.happens(SimFault.LOST_REPLY)) {
       return;
     }
-    lastReply = Math.max(lastReply, virtualTimeScheduler.now() + wire.delay());
+    lastReply = inTurn(lastReply);
     virtualTimeScheduler.at(lastReply, simProcess, () -> finish(pendingCall, reply));
   }
 
@@ -195,7 +209,7 @@ final class SimConnection {
           wire.late(virtualTimeScheduler.now(), virtualTimeScheduler.now()), simProcess, delivery);
       return;
     }
-    lastReply = Math.max(lastReply, virtualTimeScheduler.now() + wire.delay());
+    lastReply = inTurn(lastReply);
     virtualTimeScheduler.at(lastReply, simProcess, delivery);
   }
 }

@@ -50,7 +50,11 @@ enum SimFault {
   /** The store forgets everything. */
   STATE_LOSS,
   /** Another server takes over that has the sessions, but not all locks. */
-  FORGET;
+  FORGET,
+  /**
+   * Many renewals take up to a TTL, before a store of documents: sessions end at the last moment.
+   */
+  SLOW_RENEWAL;
 
   /**
    * Against these no lock keeps a holder from believing too long; what stays is the order of

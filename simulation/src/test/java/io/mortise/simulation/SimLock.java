@@ -31,7 +31,9 @@ final class SimLock {
   record LockUsage(Mode mode, boolean write, LockOptions options) {}
 
   SimLock(int number, SplittableRandom random, SimSettings simSettings) {
-    this.kind = Kind.values()[random.nextInt(Kind.values().length)];
+    Kind drawn = Kind.values()[random.nextInt(Kind.values().length)];
+    boolean keepsTimes = simSettings.capabilities.contains(Capability.AT_MOST);
+    this.kind = drawn == Kind.TIMED && !keepsTimes ? Kind.FAIR : drawn;
     this.name = kind.name().toLowerCase(java.util.Locale.ROOT) + "-" + number;
     this.permits = random.nextInt(2, 5);
     this.ttl = simSettings.ttl;

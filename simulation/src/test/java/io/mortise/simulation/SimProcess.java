@@ -78,7 +78,7 @@ final class SimProcess {
     this.forgets = scenario.has(SimFault.FORGET);
     this.calm = scenario.faults().isEmpty();
     this.name = name;
-    this.store = new SimStore(virtualTimeScheduler, server, this, wire);
+    this.store = server.open(this, wire);
     SplittableRandom random = virtualTimeScheduler.random();
     this.ttl = server.settings.ttl(random);
     SplittableRandom lag = virtualTimeScheduler.random();
@@ -164,7 +164,8 @@ final class SimProcess {
   void heard(Renewal renewal) {
     if (renewal instanceof Renewal.Renewed renewed) {
       renewed.notifications().forEach(item -> heard(item.notification()));
-      incarnation = Math.max(incarnation, Integer.parseInt(renewed.incarnation().substring(1)));
+      String told = renewed.incarnation();
+      incarnation = Math.max(incarnation, told.isEmpty() ? 0 : Integer.parseInt(told.substring(1)));
     }
     virtualTimeScheduler.trace(() -> this + " hears " + renewal);
   }

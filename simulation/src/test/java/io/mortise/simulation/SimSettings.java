@@ -1,6 +1,7 @@
 package io.mortise.simulation;
 
 import io.mortise.spi.Capability;
+import io.mortise.spi.document.DocumentStore;
 import java.util.EnumSet;
 import java.util.SplittableRandom;
 
@@ -21,17 +22,32 @@ final class SimSettings {
   private final boolean mixed;
   final EnumSet<Capability> capabilities = EnumSet.allOf(Capability.class);
 
-  SimSettings(SplittableRandom random) {
+  SimSettings(SplittableRandom random, Scenario.StoreKind store) {
+    if (store == Scenario.StoreKind.DOCUMENTS) {
+      capabilities.retainAll(DocumentStore.CAPABILITIES);
+      capabilities.add(Capability.PUSH);
+    } else if (store == Scenario.StoreKind.DOCUMENTS_WITHOUT_CLOCK) {
+      capabilities.retainAll(DocumentStore.CAPABILITIES_WITHOUT_CLOCK);
+      capabilities.add(Capability.PUSH);
+    }
     switch (random.nextInt(10)) {
       case 0 -> capabilities.removeAll(EnumSet.of(Capability.PUSH, Capability.CALL_BACK));
-      case 1 -> capabilities.removeAll(EnumSet.of(Capability.QUEUE, Capability.CALL_BACK));
+      case 1 -> {
+        if (store == Scenario.StoreKind.TABLE) {
+          capabilities.removeAll(EnumSet.of(Capability.QUEUE, Capability.CALL_BACK));
+        }
+      }
       default -> {}
     }
     // Without pushes there are many polls: less time, or they would be most of what is simulated.
     boolean polls = !capabilities.contains(Capability.PUSH);
     ttl = (polls ? 600 : pick(random, 600, 3_000, 15_000)) * VirtualTimeScheduler.MILLI;
-    delayLeast = pick(random, 20, 200, 2_000) * VirtualTimeScheduler.MICRO;
-    delayMost = delayLeast * pick(random, 2, 5, 20);
+    long least = pick(random, 20, 200, 2_000);
+    long range = pick(random, 2, 5, 20);
+    // A step over documents has several round trips.
+    boolean whole = store == Scenario.StoreKind.TABLE;
+    delayLeast = (whole ? least : Math.min(least, 500)) * VirtualTimeScheduler.MICRO;
+    delayMost = delayLeast * (whole ? range : Math.min(range, 8));
     maxInFlight = Math.max(ttl / pick(random, 1, 3, 10), 8 * delayMost);
     processes = random.nextInt(2, 5);
     actors = random.nextInt(1, 4);

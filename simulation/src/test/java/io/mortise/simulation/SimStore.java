@@ -1,19 +1,13 @@
 package io.mortise.simulation;
 
-import io.mortise.LockName;
-import io.mortise.admin.Eviction;
-import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
-import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
 import java.time.Duration;
@@ -21,24 +15,19 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 /**
  * A process's way to the store: one lane for requests, one for renewals, one for pushes, each with
- * its own delays and troubles. What it promises is what the SPI asks of a store: each request gets
- * exactly one reply, and is executed within {@code maxInFlight} after it was sent or never; those
- * of one name are executed in order, but for copies and stragglers of a connection that broke.
+ * its own delays and troubles.
  */
-final class SimStore implements LockStore {
+abstract class SimStore implements LockStore {
   final SimConnection requests;
   final SimConnection renewals;
   final SimConnection pushes;
-  private final SimServer server;
-  private final SimProcess simProcess;
-  private final VirtualTimeScheduler virtualTimeScheduler;
+  final SimProcess simProcess;
+  final VirtualTimeScheduler virtualTimeScheduler;
   private final StoreProfile profile;
   private final Map<SessionId, Consumer<SessionNotification>> listeners = new HashMap<>();
   private SessionId latest;
@@ -52,58 +41,52 @@ final class SimStore implements LockStore {
       VirtualTimeScheduler virtualTimeScheduler,
       SimServer server,
       SimProcess simProcess,
-      SimTransport wire) {
+      SimTransport wire,
+      StoreProfile profile) {
     this.virtualTimeScheduler = virtualTimeScheduler;
-    this.server = server;
     this.simProcess = simProcess;
-    this.profile =
-        new StoreProfile(
-            "sim",
-            server.settings.capabilities,
-            Duration.ofNanos(server.settings.maxInFlight),
-            Duration.ofMillis(1),
-            Duration.ofMillis(1));
+    this.profile = profile;
     this.requests = new SimConnection("requests", virtualTimeScheduler, server, simProcess, wire);
     this.renewals = new SimConnection("renewals", virtualTimeScheduler, server, simProcess, wire);
     this.pushes = new SimConnection("pushes", virtualTimeScheduler, server, simProcess, wire);
   }
 
+  /** A session of the store itself; {@link #deliver} takes its notifications. */
+  abstract StoreSession connect(SessionSpec spec);
+
   /** The session that this process opened last. */
-  SessionId latestSession() {
+  final SessionId latestSession() {
     return latest;
   }
 
   /** The sessions that this process opened. */
-  Set<SessionId> sessions() {
+  final Set<SessionId> sessions() {
     return listeners.keySet();
   }
 
   @Override
-  public StoreProfile profile() {
+  public final StoreProfile profile() {
     return profile;
   }
 
   @Override
-  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
+  public final StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
     virtualTimeScheduler.trace(() -> simProcess + " opens session " + spec.id());
     latest = spec.id();
     listeners.put(spec.id(), hints);
-    server.register(spec.id(), this);
-    return new SimSession(spec);
+    return new SimSession(spec, connect(spec));
   }
 
   /** Whether the session that was closed last had fewer than three renewals in vain behind it. */
-  boolean gaveUpEarly() {
+  final boolean gaveUpEarly() {
     return triesAtClose < 3;
   }
 
-  void push(SessionId session, SessionNotification sessionNotification) {
-    if (profile.can(Capability.PUSH) && simProcess.alive) {
-      pushes.push(() -> deliver(session, sessionNotification));
-    }
+  final boolean canPush() {
+    return profile.can(Capability.PUSH) && simProcess.alive;
   }
 
-  private void deliver(SessionId session, SessionNotification sessionNotification) {
+  final void deliver(SessionId session, SessionNotification sessionNotification) {
     Consumer<SessionNotification> listener = listeners.get(session);
     if (listener != null) {
       virtualTimeScheduler.trace(() -> simProcess + " is pushed " + sessionNotification);
@@ -113,40 +96,17 @@ final class SimStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<SessionVerdict> judge(SessionId session) {
-    return ask(() -> server.judge(session));
-  }
-
-  @Override
-  public CompletionStage<LockViewPage> inspect(LockQuery query) {
-    return ask(() -> server.inspect(query));
-  }
-
-  @Override
-  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
-    return ask(() -> server.evict(name, attempt, how));
-  }
-
-  @Override
-  public CompletionStage<Integer> sweep(int budget) {
-    return ask(server::sweep);
-  }
-
-  private <T> CompletionStage<T> ask(Supplier<T> step) {
-    CompletableFuture<T> future = new CompletableFuture<>();
-    requests.send(step, future::complete, failure -> future.completeExceptionally(failure.cause()));
-    return future;
-  }
-
-  @Override
   public void close() {}
 
+  /** Tells the process, and all that look on, what it hears. */
   private final class SimSession implements StoreSession {
     private final SessionSpec spec;
+    private final StoreSession session;
     private int tries = Integer.MAX_VALUE;
 
-    SimSession(SessionSpec spec) {
+    SimSession(SessionSpec spec, StoreSession session) {
       this.spec = spec;
+      this.session = session;
     }
 
     @Override
@@ -161,16 +121,16 @@ final class SimStore implements LockStore {
         sink.accept(refusal);
         return;
       }
-      requests.send(
-          () -> server.apply(request),
+      session.submit(
+          request,
           reply -> {
-            simProcess.heard(request.name(), reply);
+            if (reply instanceof Reply.Failed) {
+              virtualTimeScheduler.trace(
+                  () -> simProcess + " hears nothing about " + SimServer.text(request));
+            } else {
+              simProcess.heard(request.name(), reply);
+            }
             sink.accept(reply);
-          },
-          failure -> {
-            virtualTimeScheduler.trace(
-                () -> simProcess + " hears nothing about " + SimServer.text(request));
-            sink.accept(new Reply.Failed(request.attempt(), failure.mayHaveRun(), failure.cause()));
           });
     }
 
@@ -181,21 +141,25 @@ final class SimStore implements LockStore {
 
     @Override
     public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen, Duration ttl) {
-      CompletableFuture<Renewal> future = new CompletableFuture<>();
       long sentAt = virtualTimeScheduler.now();
       tries = tries == Integer.MAX_VALUE ? tries : tries + 1;
-      renewals.send(
-          () -> server.renew(spec, previous, next, seen, ttl),
-          renewal -> {
-            simProcess.heard(renewal);
-            if (!tellsWhatHasGoneFirst(renewal)) {
-              boolean soon = virtualTimeScheduler.now() - sentAt < simProcess.ttl / 6;
-              tries = soon ? 0 : Integer.MAX_VALUE;
-            }
-            future.complete(renewal);
-          },
-          failure -> future.complete(new Renewal.Unknown(failure.cause())));
-      return future;
+      return session
+          .renew(previous, next, seen, ttl)
+          .thenApply(
+              renewal -> {
+                if (!(renewal instanceof Renewal.Unknown)) {
+                  heard(renewal, sentAt);
+                }
+                return renewal;
+              });
+    }
+
+    private void heard(Renewal renewal, long sentAt) {
+      simProcess.heard(renewal);
+      if (!tellsWhatHasGoneFirst(renewal)) {
+        boolean soon = virtualTimeScheduler.now() - sentAt < simProcess.ttl / 6;
+        tries = soon ? 0 : Integer.MAX_VALUE;
+      }
     }
 
     /** Such an answer gives no time yet, so the tries before it were in vain all the same. */
@@ -212,15 +176,7 @@ final class SimStore implements LockStore {
       virtualTimeScheduler.trace(() -> simProcess + " closes session " + spec.id());
       listeners.remove(spec.id());
       triesAtClose = tries;
-      CompletableFuture<Void> future = new CompletableFuture<>();
-      requests.send(
-          () -> {
-            server.close(spec.id());
-            return true;
-          },
-          done -> future.complete(null),
-          failure -> future.completeExceptionally(failure.cause()));
-      return future;
+      return session.close();
     }
   }
 }

@@ -6,20 +6,41 @@ import java.util.SplittableRandom;
 
 /** How messages fare in one run: how long they take and how likely each mishap is. */
 final class SimTransport {
+  private static final double[] RARELY = {0.01, 0.05, 0.3};
+  private static final double[] OFTEN = {0.2, 0.5, 0.9};
+
   private final SimSettings settings;
   private final SplittableRandom random;
   private final Map<SimFault, Double> likely = new EnumMap<>(SimFault.class);
+
+  /** Whether requests may be executed that were sent longer than {@code maxInFlight} ago. */
   final boolean forgetsMaxInFlight;
+
+  /** How long a straggler may take. */
+  final long longestInFlight;
+
+  /** Whether requests of a connection, and answers, arrive in the order in which they were sent. */
+  final boolean keepsOrder;
+
   private boolean healed;
 
   SimTransport(VirtualTimeScheduler virtualTimeScheduler, SimSettings settings, Scenario scenario) {
     this.settings = settings;
     this.random = virtualTimeScheduler.random();
     for (SimFault simFault : scenario.faults()) {
-      likely.put(simFault, new double[] {0.01, 0.05, 0.3}[random.nextInt(3)]);
+      boolean often = simFault == SimFault.SLOW_RENEWAL;
+      likely.put(simFault, (often ? OFTEN : RARELY)[random.nextInt(3)]);
     }
+    boolean late = scenario.store() == Scenario.StoreKind.DOCUMENTS_WITHOUT_CLOCK;
     this.forgetsMaxInFlight =
-        scenario.rules().wire().contains(Scenario.TransportFlaw.FORGETS_MAX_IN_FLIGHT);
+        late || scenario.rules().wire().contains(Scenario.TransportFlaw.FORGETS_MAX_IN_FLIGHT);
+    if (late) {
+      long[] longest = {settings.maxInFlight, 2 * settings.ttl, 8 * settings.ttl};
+      this.longestInFlight = longest[random.nextInt(longest.length)];
+    } else {
+      this.longestInFlight = settings.maxInFlight * (forgetsMaxInFlight ? 3 : 1);
+    }
+    this.keepsOrder = scenario.store() == Scenario.StoreKind.TABLE || random.nextBoolean();
   }
 
   /** From now on nothing goes wrong. */
@@ -45,9 +66,14 @@ final class SimTransport {
     return random.nextLong(settings.delayLeast, settings.delayMost);
   }
 
-  /** When a straggler that was sent then arrives: before the store's bound. */
+  /** How much longer than other requests a renewal takes. */
+  long renewalDelay() {
+    return happens(SimFault.SLOW_RENEWAL) ? random.nextLong(settings.ttl) : 0;
+  }
+
+  /** When a straggler that was sent then arrives: before the store's bound, if it has one. */
   long late(long now, long sentAt) {
-    long last = sentAt + settings.maxInFlight * (forgetsMaxInFlight ? 3 : 1);
+    long last = sentAt + longestInFlight;
     return last <= now ? now : random.nextLong(now, last);
   }
 

@@ -1,10 +1,12 @@
 package io.mortise.simulation;
 
 import io.mortise.Lease;
+import io.mortise.spi.Capability;
 import io.mortise.spi.SessionId;
 import io.mortise.testkit.history.HistoryChecks;
 import io.mortise.testkit.history.Violation;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -36,9 +38,9 @@ final class Simulation {
   private Simulation(Scenario scenario) {
     this.scenario = scenario;
     this.virtualTimeScheduler = new VirtualTimeScheduler(scenario.seed(), scenario.traced());
-    this.settings = new SimSettings(virtualTimeScheduler.random());
+    this.settings = new SimSettings(virtualTimeScheduler.random(), scenario.store());
     this.invariantChecker = new InvariantChecker(virtualTimeScheduler, scenario);
-    this.server = new SimServer(virtualTimeScheduler, settings, scenario, invariantChecker);
+    this.server = SimServer.of(virtualTimeScheduler, settings, scenario, invariantChecker);
     this.wire = new SimTransport(virtualTimeScheduler, settings, scenario);
     this.faultInjector = new FaultInjector(virtualTimeScheduler, settings, scenario, this);
     for (int i = 0; i < settings.locks; i++) {
@@ -118,8 +120,14 @@ final class Simulation {
    * poll.
    */
   private long waitBound(boolean opensByTime, boolean sticky) {
-    long trip = 8 * settings.delayMost + 10 * VirtualTimeScheduler.MILLI;
-    boolean pushed = settings.capabilities.size() == ALL_CAPABILITIES;
+    boolean isTable = scenario.store() == Scenario.StoreKind.TABLE;
+    // Over documents a step has several round trips, and pauses after conflicts.
+    long trip =
+        isTable
+            ? 8 * settings.delayMost + 10 * VirtualTimeScheduler.MILLI
+            : 60 * settings.delayMost + 250 * VirtualTimeScheduler.MILLI;
+    boolean pushed =
+        settings.capabilities.containsAll(EnumSet.of(Capability.PUSH, Capability.QUEUE));
     if (scenario.faults().isEmpty() && pushed && !opensByTime) {
       return trip;
     }
@@ -134,7 +142,7 @@ final class Simulation {
     return mild
         // Grants whose at-most time is over before they arrive cost some trips.
         ? poll + (opensByTime ? 20 * trip : 0)
-        : settings.ttl
+        : (isTable ? 1 : 2) * settings.ttl
             + poll
             + 2 * settings.maxInFlight
             + VirtualTimeScheduler.SECOND
@@ -145,8 +153,6 @@ final class Simulation {
   private boolean isSticky(String lock) {
     return locks.stream().anyMatch(simLock -> simLock.name.equals(lock) && simLock.isSticky());
   }
-
-  private static final int ALL_CAPABILITIES = io.mortise.spi.Capability.values().length;
 
   // ---- Processes ----
 
@@ -223,6 +229,9 @@ final class Simulation {
                       "leak", "-", party.attempt() + " outlived a close that was waited for."));
     }
     virtualTimeScheduler.trace(() -> simProcess + " has closed its client");
+    if (scenario.store() != Scenario.StoreKind.TABLE) {
+      var unused = simProcess.client.engine().endSession();
+    }
   }
 
   private void replace(SimProcess simProcess, long downFor) {
@@ -248,6 +257,12 @@ final class Simulation {
    * lock.
    */
   private void checkNothingIsLeft() {
+    if (scenario.store() != Scenario.StoreKind.TABLE) {
+      // Late renewals of the dead arrive; then they stand still for a whole TTL of an observer.
+      virtualTimeScheduler.runUntil(virtualTimeScheduler.now() + wire.longestInFlight);
+      server.sweep();
+      virtualTimeScheduler.runUntil(virtualTimeScheduler.now() + settings.ttl * 11 / 10);
+    }
     for (int i = 0; i < 20; i++) {
       server.sweep();
     }
@@ -292,6 +307,34 @@ final class Simulation {
         invariantChecker.violation(
             "leak", "-", simProcess + " still keeps " + footprint + " claims or endings.");
       }
+    }
+    if (server instanceof SimDocumentServer documents) {
+      checkDocuments(documents, all);
+    }
+  }
+
+  /**
+   * A client that closes takes its session's document with it. A sweep takes what the dead left.
+   */
+  private void checkDocuments(SimDocumentServer documents, List<SimProcess> all) {
+    boolean answered = SimFault.ANSWERED.containsAll(scenario.faults());
+    for (SimProcess simProcess : closed) {
+      SessionId session = simProcess.store.latestSession();
+      boolean kept = session != null && documents.keeps(session);
+      if (kept && answered && !documents.hasClock && simProcess.alive) {
+        invariantChecker.violation("leak", "-", simProcess + " closed, and its session stays.");
+      }
+    }
+    if (scenario.seed() % 4 == 2) {
+      all.forEach(SimProcess::die);
+      for (int day = 0; day < 4; day++) {
+        virtualTimeScheduler.runUntil(virtualTimeScheduler.now() + VirtualTimeScheduler.DAY);
+        documents.sweep();
+      }
+      documents
+          .leftovers()
+          .forEach(
+              key -> invariantChecker.violation("leak", "-", key + " stays although nobody is."));
     }
   }
 

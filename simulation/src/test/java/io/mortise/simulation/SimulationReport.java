@@ -22,7 +22,7 @@ final class SimulationReport {
             .collect(Collectors.joining(","));
     return String.format(
         "Seed %d breaks '%s' on lock '%s': %s%nFaults that it needs: %s%nThe end of its trace:%n%s%nRepeat with:%n"
-            + "  ./mvnw -pl simulation -am test -Dtest=SimulationTest -Dsurefire.failIfNoSpecifiedTests=false"
+            + "  ./mvnw -pl simulation -am test -Dtest=%s -Dsurefire.failIfNoSpecifiedTests=false"
             + " -Dmortise.sim.seed=%d%s%n",
         outcome.scenario().seed(),
         violation.rule(),
@@ -30,6 +30,9 @@ final class SimulationReport {
         violation.message(),
         small.scenario().faults(),
         trace.stream().skip(Math.max(0, trace.size() - LINES)).collect(Collectors.joining("\n")),
+        small.scenario().store() == Scenario.StoreKind.TABLE
+            ? "SimulationTest"
+            : "DocumentSimulationTest",
         outcome.scenario().seed(),
         left.isEmpty() ? "" : " -Dmortise.sim.without=" + left);
   }

@@ -15,6 +15,7 @@ final class VirtualTimeScheduler {
   static final long MICRO = 1_000;
   static final long MILLI = 1_000_000;
   static final long SECOND = 1_000_000_000;
+  static final long DAY = 86_400 * SECOND;
 
   private final SplittableRandom root;
   private final PriorityQueue<ScheduledEvent> events = new PriorityQueue<>();

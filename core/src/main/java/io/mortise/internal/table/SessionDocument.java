@@ -58,6 +58,14 @@ public final class SessionDocument {
     this.rules = rules;
   }
 
+  /**
+   * Of a session that its first renewal creates in a store without a clock: counts its renewals
+   * from there on. Observers may remember a count of an earlier document of the same session.
+   */
+  public void countRenewalsFrom(long number) {
+    renewals = number;
+  }
+
   /** Who it belongs to, for people. */
   public ClientLabel client() {
     return client;

@@ -20,11 +20,13 @@ import java.time.Duration;
  * for a whole round, apart from the sessions that steps of locks have met.
  */
 final class BeatObserver {
+  private final DocumentRules rules;
   private final HeartbeatMonitor<SessionId> renewals;
   private final HeartbeatMonitor<SessionId> swept;
   private final HeartbeatMonitor<AttemptId> evictions;
 
-  BeatObserver(Ticker ticker) {
+  BeatObserver(Ticker ticker, DocumentRules rules) {
+    this.rules = rules;
     this.renewals = new HeartbeatMonitor<>(ticker);
     this.swept = HeartbeatMonitor.ofRounds(ticker);
     this.evictions = new HeartbeatMonitor<>(ticker);
@@ -40,13 +42,13 @@ final class BeatObserver {
     observe(id, session, swept, renewals);
   }
 
-  private static void observe(
+  private void observe(
       SessionId id,
       SessionDocument session,
       HeartbeatMonitor<SessionId> taking,
       HeartbeatMonitor<SessionId> besides) {
     if (!session.hasEnded()) {
-      long beat = session.renewals();
+      long beat = rules.countsRenewals() ? session.renewals() : session.beat();
       Duration left = taking.left(id, beat, session.ttl());
       Duration other = besides.leftIfSeen(id, beat);
       session.observed(other == null || left.compareTo(other) < 0 ? left : other);

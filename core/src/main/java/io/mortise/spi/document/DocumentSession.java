@@ -73,11 +73,15 @@ final class DocumentSession implements StoreSession {
     }
     CompletableFuture<Boolean> answered = new CompletableFuture<>();
     CompletableFuture<Boolean> before = last.put(request.name(), answered);
-    if (before == null) {
+    if (before == null || !rules().keepsOrderOfRequests()) {
       send(request, sink, answered);
     } else {
       var unused = before.thenRun(() -> send(request, sink, answered));
     }
+  }
+
+  private DocumentRules rules() {
+    return renewals.updater().rules();
   }
 
   private void send(Request request, Consumer<Reply> sink, CompletableFuture<Boolean> answered) {
@@ -136,7 +140,7 @@ final class DocumentSession implements StoreSession {
   private CompletionStage<Renewal> update(long previous, long next, List<Long> seen, Duration ttl) {
     return renewals.updateRemembered(
         id(),
-        found -> {
+        (found, document) -> {
           if (closed) {
             // One that was sent before has met the removal of the session, and must not make it.
             return SessionDocuments.unchanged(Refusals.SESSION_CLOSED);
@@ -151,7 +155,7 @@ final class DocumentSession implements StoreSession {
             return SessionDocuments.unchanged(renewals.told(found.renewed(now)));
           }
           SessionDocument session =
-              found == null ? new SessionDocument(spec.client(), ttl, now) : found;
+              found == null ? renewals.create(spec, ttl, document, now) : found;
           Renewal renewal = renewals.told(session.renew(previous, next, seen, ttl, now));
           return SessionDocuments.changed(session, renewal instanceof Renewal.Renewed, renewal);
         });

@@ -126,16 +126,31 @@ public final class DocumentStore implements LockStore {
    */
   public DocumentStore(
       StoreProfile profile, VersionedDocuments documents, VersionedDocuments renewals) {
-    this(profile, documents, renewals, null, documents::micros, FactDocuments.byServer(documents));
+    this(
+        profile,
+        documents,
+        renewals,
+        null,
+        documents::micros,
+        FactDocuments.byServer(documents),
+        DocumentRules.ALL);
   }
 
-  private DocumentStore(
+  /**
+   * A store of either kind.
+   *
+   * @param observer judges sessions; null if the server's clock does
+   * @param micros a clock that never goes back: the server's, or that of this process with the time
+   *     for which its host was suspended
+   */
+  DocumentStore(
       StoreProfile profile,
       VersionedDocuments documents,
       VersionedDocuments renewals,
       @Nullable BeatObserver observer,
       LongSupplier micros,
-      FactDocuments facts) {
+      FactDocuments facts,
+      DocumentRules rules) {
     Set<Capability> expected = observer == null ? CAPABILITIES : CAPABILITIES_WITHOUT_CLOCK;
     EnumSet<Capability> besides = EnumSet.copyOf(profile.capabilities());
     besides.remove(Capability.PUSH);
@@ -146,12 +161,12 @@ public final class DocumentStore implements LockStore {
     }
     this.profile = profile;
     this.documents = documents;
-    this.sessions = new SessionDocuments(new DocumentUpdater(documents), observer);
+    this.sessions = new SessionDocuments(new DocumentUpdater(documents, rules), observer);
     this.locks = new LockUpdater(sessions);
     this.facts = facts;
     this.sweeper = new DocumentSweeper(locks, facts, micros);
     this.ownRenewals = new OwnRenewals(micros);
-    this.renewals = new SessionDocuments(new DocumentUpdater(renewals), observer);
+    this.renewals = new SessionDocuments(new DocumentUpdater(renewals, rules), observer);
   }
 
   /**
@@ -178,9 +193,13 @@ public final class DocumentStore implements LockStore {
       InstantSource wallClock) {
     Ticker suspended = SystemEnv.suspendedLately(ticker);
     // While this host sleeps, others go on counting the time of its sessions.
-    LongSupplier awake = () -> TimeUnit.NANOSECONDS.toMicros(ticker.nanos() + suspended.nanos());
+    long begin = ticker.nanos();
+    LongSupplier awake =
+        () -> TimeUnit.NANOSECONDS.toMicros(ticker.nanos() - begin + suspended.nanos());
     FactDocuments facts = FactDocuments.byHosts(documents, ticker, wallClock);
-    return new DocumentStore(profile, documents, renewals, new BeatObserver(ticker), awake, facts);
+    BeatObserver observer = new BeatObserver(ticker, DocumentRules.ALL);
+    return new DocumentStore(
+        profile, documents, renewals, observer, awake, facts, DocumentRules.ALL);
   }
 
   /**

@@ -145,7 +145,7 @@ final class DocumentSweeper {
     return sessions()
         .updateSwept(
             id,
-            session -> {
+            (session, found) -> {
               long now = documents().micros();
               boolean overdue = session != null && session.isOverdue(now);
               if (session == null) {

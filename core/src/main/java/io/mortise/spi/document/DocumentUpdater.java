@@ -6,9 +6,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +43,7 @@ final class DocumentUpdater {
   private static final int LONGEST_REMEMBERED = 4_096;
 
   private final VersionedDocuments documents;
+  private final DocumentRules rules;
   private final ReentrantLock guard = new ReentrantLock();
 
   /** As this process left or read them. Guarded by the lock. */
@@ -57,8 +55,9 @@ final class DocumentUpdater {
         }
       };
 
-  DocumentUpdater(VersionedDocuments documents) {
+  DocumentUpdater(VersionedDocuments documents, DocumentRules rules) {
     this.documents = documents;
+    this.rules = rules;
   }
 
   /**
@@ -71,6 +70,10 @@ final class DocumentUpdater {
 
   VersionedDocuments documents() {
     return documents;
+  }
+
+  DocumentRules rules() {
+    return rules;
   }
 
   /**
@@ -110,9 +113,14 @@ final class DocumentUpdater {
     Change<T> change = new Change<>(key, true, step);
     VersionedText found = remembered(key);
     Update<T> update = found == null ? null : first.apply(found);
-    return found == null || update == null || !update.changed()
-        ? read(change, 0)
-        : write(change, found, update, 0);
+    if (found == null || update == null) {
+      return read(change, 0);
+    } else if (!update.changed()) {
+      return rules.readsWhereNothingIsWritten()
+          ? read(change, 0)
+          : CompletableFuture.completedFuture(update.result());
+    }
+    return write(change, found, update, 0);
   }
 
   private <T> CompletionStage<T> read(Change<T> change, int conflicts) {
@@ -157,16 +165,11 @@ final class DocumentUpdater {
               "Document '%s' had changed %d times in a row between its read and its write. Nothing was written. Look for another program that writes it."
                   .formatted(change.key(), TRIES)));
     } else if (conflicts > RETRIED_AT_ONCE) {
-      return CompletableFuture.supplyAsync(() -> conflicts, afterPause(conflicts))
+      int longest = Math.min(LONGEST_PAUSE_MILLIS, 1 << Math.min(conflicts - RETRIED_AT_ONCE, 10));
+      return CompletableFuture.supplyAsync(() -> conflicts, rules.afterPause(longest))
           .thenCompose(unused -> read(change, conflicts));
     }
     return stands == null ? read(change, conflicts) : take(change, stands, conflicts);
-  }
-
-  private static Executor afterPause(int conflicts) {
-    int bound = Math.min(LONGEST_PAUSE_MILLIS, 1 << Math.min(conflicts - RETRIED_AT_ONCE, 10));
-    long micros = ThreadLocalRandom.current().nextLong(TimeUnit.MILLISECONDS.toMicros(bound));
-    return CompletableFuture.delayedExecutor(micros, TimeUnit.MICROSECONDS);
   }
 
   private @Nullable VersionedText remembered(String key) {

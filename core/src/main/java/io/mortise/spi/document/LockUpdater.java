@@ -72,7 +72,10 @@ record LockUpdater(SessionDocuments sessions) {
   CompletionStage<Reply> request(Request request, LongSupplier left) {
     LockName name = request.name();
     // Another request of an attempt that ends may be in flight.
-    boolean always = request instanceof Request.Abandon && sessions.observer() != null;
+    boolean always =
+        request instanceof Request.Abandon
+            && sessions.observer() != null
+            && rules().writesEachEnd();
     TableStep<Reply> step = (table, now) -> table.apply(request, now);
     Supplier<KnownSessions> known =
         () -> new KnownSessions(request.attempt().session(), left.getAsLong());
@@ -86,6 +89,10 @@ record LockUpdater(SessionDocuments sessions) {
 
   private DocumentUpdater updater() {
     return sessions.updater();
+  }
+
+  private DocumentRules rules() {
+    return updater().rules();
   }
 
   /** The lock that a key names; empty if another program has made the key. */
@@ -185,12 +192,12 @@ record LockUpdater(SessionDocuments sessions) {
         .handle((done, failure) -> result.reply());
   }
 
-  private static List<SessionNotification> notes(StepResult<?> result, boolean before) {
+  private List<SessionNotification> notes(StepResult<?> result, boolean before) {
     return result.notifications().stream().filter(note -> comesBefore(note) == before).toList();
   }
 
-  private static boolean comesBefore(SessionNotification note) {
-    return note instanceof SessionNotification.Contended
+  private boolean comesBefore(SessionNotification note) {
+    return (note instanceof SessionNotification.Contended && rules().notifiesBeforeWriting())
         || (note instanceof SessionNotification.HoldEnded ended
             && ended.how() == EndReason.EVICTED);
   }

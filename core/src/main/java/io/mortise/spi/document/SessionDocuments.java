@@ -8,6 +8,7 @@ import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
 import io.mortise.spi.document.DocumentUpdater.Update;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import java.time.Duration;
@@ -86,8 +87,17 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
         .thenCompose(
             found ->
                 found.filter(this::isOverdue).isPresent()
-                    ? judge(id)
+                    ? judgeOverdue(id, found.get())
                     : CompletableFuture.completedFuture(found));
+  }
+
+  private CompletionStage<Optional<SessionDocument>> judgeOverdue(
+      SessionId id, SessionDocument found) {
+    if (updater.rules().endsSessionBeforeRelyingOnIt()) {
+      return judge(id);
+    }
+    found.end();
+    return CompletableFuture.completedFuture(Optional.of(found));
   }
 
   /** Whether it may be ended, and was not yet. */
@@ -99,7 +109,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   CompletionStage<Optional<SessionDocument>> judge(SessionId id) {
     return update(
         id,
-        session -> {
+        (session, found) -> {
           if (session == null) {
             return unchanged(Optional.empty());
           }
@@ -113,7 +123,12 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
 
   /** What becomes of a session's document, which is null if there is none. */
   interface SessionStep<T> {
-    Update<T> take(@Nullable SessionDocument session);
+    /**
+     * Takes it.
+     *
+     * @param found the document with its version
+     */
+    Update<T> take(@Nullable SessionDocument session, VersionedText found);
   }
 
   /** The result of a step that leaves the document as it is. */
@@ -129,7 +144,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   /** Takes a step of a session. */
   <T> CompletionStage<T> update(SessionId id, SessionStep<T> step) {
     return updater.update(
-        key(id), found -> CompletableFuture.completedFuture(step.take(decode(id, found))));
+        key(id), found -> CompletableFuture.completedFuture(step.take(decode(id, found), found)));
   }
 
   /** The same, of a sweep, which takes steps of all sessions in turn. */
@@ -141,7 +156,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
           if (session != null && observer != null) {
             observer.observeSwept(id, session);
           }
-          return CompletableFuture.completedFuture(step.take(session));
+          return CompletableFuture.completedFuture(step.take(session, found));
         });
   }
 
@@ -156,8 +171,8 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   <T> CompletionStage<T> updateRemembered(SessionId id, SessionStep<T> step) {
     return updater.updateRemembered(
         key(id),
-        found -> step.take(decode(id, found)),
-        found -> CompletableFuture.completedFuture(step.take(decode(id, found))));
+        found -> step.take(decode(id, found), found),
+        found -> CompletableFuture.completedFuture(step.take(decode(id, found), found)));
   }
 
   /**
@@ -168,10 +183,23 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   CompletionStage<Boolean> change(SessionId id, Predicate<SessionDocument> change) {
     return updateRemembered(
         id,
-        session -> {
+        (session, found) -> {
           boolean changed = session != null && change.test(session);
           return session == null ? unchanged(false) : changed(session, changed, changed);
         });
+  }
+
+  /**
+   * A session that its first renewal creates. Its document may have been there before, and have
+   * been removed. Each renewal is a write, and the version counts all writes: a count from the
+   * version on is above all that observers have seen.
+   */
+  SessionDocument create(SessionSpec spec, Duration ttl, VersionedText absent, long now) {
+    SessionDocument made = new SessionDocument(spec.client(), ttl, now);
+    if (observer != null && updater.rules().countsFromVersion()) {
+      made.countRenewalsFrom(Long.parseLong(absent.version()));
+    }
+    return made;
   }
 
   /** What a renewal is answered. Without a clock it tells no time of the store. */
@@ -189,7 +217,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   CompletionStage<Boolean> close(SessionId id) {
     return updateRemembered(
         id,
-        session -> {
+        (session, found) -> {
           if (session == null) {
             return unchanged(false);
           }
@@ -249,7 +277,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
       return CompletableFuture.completedFuture(result);
     }
     CompletionStage<Boolean> read = CompletableFuture.completedFuture(true);
-    for (SessionId id : Set.copyOf(sessions.missing)) {
+    for (SessionId id : List.copyOf(sessions.missing)) {
       CompletionStage<Optional<SessionDocument>> reading = reader.read(id);
       read = read.thenCombine(reading, (before, session) -> sessions.add(id, session));
     }

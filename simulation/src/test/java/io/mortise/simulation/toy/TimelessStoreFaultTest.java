@@ -147,6 +147,21 @@ class TimelessStoreFaultTest {
     assertThat(judge(other, a)).isInstanceOf(SessionVerdict.SessionEnded.class);
   }
 
+  /** Its first renewal was not answered, and a host whose clock is ahead has swept it. */
+  @Test
+  void givenSessionThatIsMadeAnew_whenAnObserverHasSeenTheOneBefore_thenItLivesForATtl() {
+    SessionDriver a = SessionDriver.open(store, TTL, "a");
+    LockStore other = TimelessStoreUnderTest.open(server, time);
+    assertThat(judge(other, a)).isInstanceOf(SessionVerdict.Alive.class);
+    time.advance(WHOLE);
+    String key = "session/" + a.id();
+    BoundedWait.join(server.compareAndSet(key, BoundedWait.join(server.read(key)), null));
+    assertThat(a.renew(0, a.beat(), List.of())).isInstanceOf(Renewal.Renewed.class);
+    assertThat(judge(other, a)).isInstanceOf(SessionVerdict.Alive.class);
+    time.advance(WHOLE);
+    assertThat(judge(other, a)).isInstanceOf(SessionVerdict.SessionEnded.class);
+  }
+
   @Test
   void givenEndOfASessionThatIsWrittenLate_whenItWasRenewedMeanwhile_thenItLives() {
     SessionDriver a = SessionDriver.open(store, TTL, "a");

@@ -1,0 +1,79 @@
+package io.mortise.spi.document;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The rules that make a store of documents safe, one method each, so that the simulation can take
+ * them away one at a time and prove that it would notice. Production code knows only {@link #ALL}.
+ */
+class DocumentRules {
+  /** Every rule in force. */
+  static final DocumentRules ALL = new DocumentRules();
+
+  /**
+   * Whether the end of an attempt is written where it changes nothing, in a store without a clock:
+   * an acquire that was sent before and is executed later compares another version then.
+   */
+  boolean writesEachEnd() {
+    return true;
+  }
+
+  /**
+   * Whether a holder is notified that its lock is wanted before the lock's document says that it
+   * was: a step that stops in between is repeated.
+   */
+  boolean notifiesBeforeWriting() {
+    return true;
+  }
+
+  /**
+   * Whether a session whose time has passed is ended for good before a step relies on its end: a
+   * renewal may be in flight.
+   */
+  boolean endsSessionBeforeRelyingOnIt() {
+    return true;
+  }
+
+  /**
+   * Whether a step that writes nothing is taken with the document that the server has. A document
+   * from memory would be compared by nobody.
+   */
+  boolean readsWhereNothingIsWritten() {
+    return true;
+  }
+
+  /** Whether a request of a lock waits until the one before it was answered. */
+  boolean keepsOrderOfRequests() {
+    return true;
+  }
+
+  /**
+   * Whether an observer counts the renewals that were executed, and not their beats: one that is
+   * sent again has the same beat.
+   */
+  boolean countsRenewals() {
+    return true;
+  }
+
+  /**
+   * Whether the count of renewals begins at the version, and not at 0: a session that is made anew
+   * would look as one that stood still.
+   */
+  boolean countsFromVersion() {
+    return true;
+  }
+
+  /**
+   * How a step that has failed often waits before it reads again.
+   *
+   * @param longestMillis the wait is random, up to this
+   */
+  Executor afterPause(int longestMillis) {
+    long micros =
+        ThreadLocalRandom.current().nextLong(TimeUnit.MILLISECONDS.toMicros(longestMillis));
+    return CompletableFuture.delayedExecutor(micros, TimeUnit.MICROSECONDS);
+  }
+}

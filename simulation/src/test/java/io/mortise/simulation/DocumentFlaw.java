@@ -1,0 +1,33 @@
+package io.mortise.simulation;
+
+import io.mortise.spi.document.DocumentStoreOpener.MissingRule;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Ways to get a store of documents wrong: in the kit, or in the server below it. */
+enum DocumentFlaw {
+  /** A step that writes nothing is answered from memory. */
+  ANSWERS_FROM_MEMORY(MissingRule.READS_WHERE_NOTHING_IS_WRITTEN, "exclusion, leak, bounded wait"),
+  /** Requests of one lock overtake each other. */
+  REQUESTS_OVERTAKE(MissingRule.KEEPS_ORDER_OF_REQUESTS, "leak, bounded wait"),
+  /** An observer looks at beats: a renewal that is sent again does not count. */
+  COUNTS_BEATS(MissingRule.COUNTS_RENEWALS, "exclusion, bond"),
+  /** A session that is made anew counts its renewals from 0. */
+  COUNTS_FROM_ZERO(MissingRule.COUNTS_FROM_VERSION, "exclusion, bond, checking resource"),
+  /** An observer counts half of a TTL. */
+  COUNTS_HALF_A_TTL(null, "exclusion, bond");
+
+  final @Nullable MissingRule rule;
+
+  private final String caughtBy;
+
+  DocumentFlaw(@Nullable MissingRule rule, String caughtBy) {
+    this.rule = rule;
+    this.caughtBy = caughtBy;
+  }
+
+  /** The properties one of which it breaks. */
+  List<String> caughtBy() {
+    return List.of(caughtBy.split(", ", -1));
+  }
+}

@@ -1,0 +1,302 @@
+package io.mortise.simulation;
+
+import io.mortise.LockName;
+import io.mortise.admin.Eviction;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockQuery;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.LockView;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.document.DocumentStoreOpener;
+import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.spi.document.VersionedDocuments.Written;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Documents with versions. It reads what is written, by itself and not by the kit's code, and tells
+ * the checker what became of locks and sessions.
+ */
+final class SimDocumentServer extends SimServer {
+  private static final String LOCK = "lock/";
+  private static final String SESSION = "session/";
+
+  /** Whether it tells the time, and executes no write late. */
+  final boolean hasClock;
+
+  /** Whether processes sweep. Else only those that want a lock find who has died. */
+  final boolean isSwept;
+
+  final @Nullable DocumentFlaw flaw;
+
+  /** Whether an answer to a write tells what stands there then. */
+  private final boolean tellsWhatStands;
+
+  private final SplittableRandom random;
+  private final TreeMap<String, VersionedText> documents = new TreeMap<>();
+  private final Map<String, Map<SimDocumentStore, Runnable>> watches = new HashMap<>();
+  private final Map<SessionId, Long> livesUntil = new HashMap<>();
+  private final LockStore operator;
+  private long version = 1;
+  private long removed;
+
+  SimDocumentServer(
+      VirtualTimeScheduler virtualTimeScheduler,
+      SimSettings settings,
+      Scenario scenario,
+      InvariantChecker invariantChecker) {
+    super(virtualTimeScheduler, settings, invariantChecker);
+    this.random = virtualTimeScheduler.random();
+    this.hasClock = scenario.store() == Scenario.StoreKind.DOCUMENTS;
+    this.flaw = scenario.rules().documents();
+    this.isSwept = random.nextInt(3) != 0;
+    this.tellsWhatStands = random.nextInt(3) != 0;
+    VersionedDocuments direct = new DirectDocuments();
+    this.operator =
+        DocumentStoreOpener.open(
+            SimDocumentStore.profile(settings),
+            direct,
+            direct,
+            hasClock ? null : virtualTimeScheduler::now,
+            this::micros,
+            millis -> Runnable::run,
+            null);
+  }
+
+  @Override
+  SimStore open(SimProcess simProcess, SimTransport wire) {
+    return new SimDocumentStore(virtualTimeScheduler, this, simProcess, wire, random.split());
+  }
+
+  // ---- Documents ----
+
+  VersionedText read(String key) {
+    VersionedText found = documents.get(key);
+    if (found != null) {
+      return found;
+    }
+    return hasClock ? VersionedText.ABSENT : new VersionedText(null, Long.toString(version));
+  }
+
+  Written compareAndSet(String key, VersionedText found, @Nullable String text) {
+    VersionedText before = documents.get(key);
+    boolean made = isStill(found, before);
+    virtualTimeScheduler.trace(
+        () ->
+            "  store: "
+                + (made ? "writes " : "does not write ")
+                + key
+                + " over "
+                + found.version()
+                + ": "
+                + (text == null ? "removed" : text.replace('\t', ' ').replace('\n', '|')));
+    if (made) {
+      version++;
+      if (text == null) {
+        documents.remove(key);
+        removed = version;
+      } else {
+        documents.put(key, new VersionedText(text, Long.toString(version)));
+      }
+      observe(key, before == null ? null : before.text(), text);
+      watches.getOrDefault(key, Map.of()).forEach(SimDocumentStore::push);
+    }
+    return new Written(made, tellsWhatStands ? read(key) : null);
+  }
+
+  private boolean isStill(VersionedText found, @Nullable VersionedText before) {
+    if (found.text() != null) {
+      return before != null && found.version().equals(before.version());
+    }
+    return before == null && (hasClock || Long.parseLong(found.version()) >= removed);
+  }
+
+  List<String> scan(String prefix, String after, int limit) {
+    return documents.tailMap(prefix).keySet().stream()
+        .takeWhile(key -> key.startsWith(prefix))
+        .filter(key -> key.compareTo(after) > 0)
+        .limit(limit)
+        .toList();
+  }
+
+  Runnable watch(String key, SimDocumentStore store, Runnable changed) {
+    watches.computeIfAbsent(key, unused -> new LinkedHashMap<>()).put(store, changed);
+    return () -> watches.getOrDefault(key, new HashMap<>()).remove(store);
+  }
+
+  // ---- What becomes of them ----
+
+  /** The first line of a session's document. */
+  private record Session(long renewals, long ttlMicros, long expiresAt, boolean ended) {
+    static Session parse(String text) {
+      String[] fields = text.split("[\t\n]", -1);
+      return new Session(
+          Long.parseLong(fields[2]),
+          Long.parseLong(fields[3]),
+          Long.parseLong(fields[4]),
+          Boolean.parseBoolean(fields[5]));
+    }
+  }
+
+  private void observe(String key, @Nullable String before, @Nullable String text) {
+    if (key.startsWith(SESSION)) {
+      observeSession(new SessionId(key.substring(SESSION.length())), before, text);
+    } else if (key.startsWith(LOCK) && text != null) {
+      LockName name = LockName.of(key.substring(LOCK.length()));
+      text.lines().skip(1).forEach(line -> observeLock(name, line.split("\t", -1)));
+    }
+  }
+
+  private void observeSession(SessionId id, @Nullable String before, @Nullable String text) {
+    Session session = text == null ? null : Session.parse(text);
+    if (session == null || session.ended()) {
+      livesUntil.put(id, Long.MIN_VALUE);
+    } else if (before == null || Session.parse(before).renewals() != session.renewals()) {
+      livesUntil.put(
+          id,
+          hasClock
+              ? trueTime(session.expiresAt())
+              : virtualTimeScheduler.now() + session.ttlMicros() * 1000);
+    }
+  }
+
+  /** A line of a lock's document. */
+  private void observeLock(LockName name, String[] fields) {
+    AttemptId attempt = AttemptId.parse(fields[1]);
+    if (fields[0].equals("wait")) {
+      invariantChecker.met(attempt);
+    } else if (fields[0].equals("hold")) {
+      long token = Long.parseLong(fields[4]);
+      long atLeastUntil = Long.parseLong(fields[7]);
+      invariantChecker.minted(name, attempt, token, Integer.parseInt(fields[5]), micros());
+      if (atLeastUntil > 0) {
+        invariantChecker.shut(name, attempt, atLeastUntil);
+      }
+    }
+  }
+
+  // ---- What goes wrong: only what a store of documents has ----
+
+  @Override
+  void connected(SessionId session, boolean there) {}
+
+  @Override
+  void forgetAll() {
+    throw new UnsupportedOperationException("Documents do not get lost.");
+  }
+
+  @Override
+  void forgetSome(SplittableRandom unused) {
+    forgetAll();
+  }
+
+  @Override
+  long beat(SessionId session) {
+    return 0;
+  }
+
+  @Override
+  long renewByClone(SessionSpec spec, long previous, long next) {
+    return 0;
+  }
+
+  // ---- What operators ask, and the checker ----
+
+  private static <T> T now(CompletionStage<T> stage) {
+    CompletableFuture<T> future = stage.toCompletableFuture();
+    if (!future.isDone()) {
+      throw new IllegalStateException("An operator stands beside the server, and never waits.");
+    }
+    return future.join();
+  }
+
+  @Override
+  Reply.Ended evict(LockName name, AttemptId attempt, Eviction how) {
+    return now(operator.evict(name, attempt, how));
+  }
+
+  @Override
+  boolean reopen(LockName name) {
+    return now(operator.reopen(name));
+  }
+
+  @Override
+  int sweep() {
+    int all = 0;
+    int more = 1;
+    while (more > 0) {
+      more = now(operator.sweep(1_000));
+      all += more;
+    }
+    return all;
+  }
+
+  @Override
+  List<LockView> locks() {
+    return now(operator.inspect(new LockQuery(null, "", null, 1_000, false))).locks();
+  }
+
+  @Override
+  long livesUntil(SessionId session) {
+    return livesUntil.getOrDefault(session, Long.MIN_VALUE);
+  }
+
+  /** Whether there is a document of that session. */
+  boolean keeps(SessionId session) {
+    return documents.containsKey(SESSION + session.value());
+  }
+
+  /** All that is kept, when no process lives any more and the longest times have passed. */
+  List<String> leftovers() {
+    return documents.keySet().stream().filter(key -> !key.startsWith("sweep/")).toList();
+  }
+
+  /** A store beside the server: nothing delays it. */
+  private final class DirectDocuments implements VersionedDocuments {
+    @Override
+    public CompletionStage<VersionedText> read(String key) {
+      return CompletableFuture.completedFuture(SimDocumentServer.this.read(key));
+    }
+
+    @Override
+    public CompletionStage<Written> compareAndSet(
+        String key, VersionedText found, @Nullable String text) {
+      return CompletableFuture.completedFuture(
+          SimDocumentServer.this.compareAndSet(key, found, text));
+    }
+
+    @Override
+    public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
+      return CompletableFuture.completedFuture(SimDocumentServer.this.scan(prefix, after, limit));
+    }
+
+    @Override
+    public long micros() {
+      return SimDocumentServer.this.micros();
+    }
+  }
+
+  /** By how much the time of day of a host differs from the true one, in microseconds. */
+  long hostOffset() {
+    Duration most =
+        switch (random.nextInt(4)) {
+          case 0 -> Duration.ZERO;
+          case 1 -> Duration.ofSeconds(1);
+          case 2 -> Duration.ofMinutes(15);
+          default -> Duration.ofHours(20);
+        };
+    long micros = most.toMillis() * 1000;
+    return random.nextLong(-micros, micros + 1);
+  }
+}
