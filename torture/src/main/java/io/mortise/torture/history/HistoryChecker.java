@@ -61,6 +61,10 @@ public final class HistoryChecker {
           SafetyRule.UNIQUE_TOKENS, SafetyRule.RISING_TOKENS, SafetyRule.NO_RIGHTFUL_REFUSAL);
 
   private final long ttlNanos;
+
+  /** For how long a process that is dead may hold, or a request that failed, twice. */
+  private final long longestHoldNanos;
+
   private final FaultLog faultLog;
   private final StarvationCheck starvationCheck;
   private final Map<String, LockHistory> locks = new TreeMap<>();
@@ -84,8 +88,19 @@ public final class HistoryChecker {
    * @param faultEffects of faults, by name
    */
   public HistoryChecker(Duration ttl, Duration patience, Map<String, FaultEffect> faultEffects) {
+    this(ttl, ttl, patience, faultEffects);
+  }
+
+  /**
+   * The same for a store that needs longer to free what a dead process held.
+   *
+   * @param expiry after how long without a word of a process its locks are free at the latest
+   */
+  public HistoryChecker(
+      Duration ttl, Duration expiry, Duration patience, Map<String, FaultEffect> faultEffects) {
     this.ttlNanos = ttl.toNanos();
-    this.faultLog = new FaultLog(ttlNanos, patience.toNanos(), faultEffects);
+    this.longestHoldNanos = ttlNanos + expiry.toNanos();
+    this.faultLog = new FaultLog(ttlNanos, expiry.toNanos(), patience.toNanos(), faultEffects);
     this.starvationCheck = new StarvationCheck(ttlNanos);
   }
 
@@ -121,7 +136,7 @@ public final class HistoryChecker {
       // In the store it may go on for as long as it takes to be noticed there.
       case GAVE_LOST -> {
         faultLog.take(historyEvent);
-        gave(historyEvent, 2 * ttlNanos);
+        gave(historyEvent, longestHoldNanos);
       }
       case WROTE -> lock(historyEvent).wrote();
       case REFUSED -> lock(historyEvent).refused(historyEvent);
@@ -199,11 +214,11 @@ public final class HistoryChecker {
       }
       lock.overlaps(this::add);
       lock.checkTokens(this::add);
-      lock.checkBusy(ttlNanos, faultLog, this::add);
+      lock.checkBusy(longestHoldNanos, faultLog, this::add);
       cycles.merge(UNANSWERED, lock.unanswered(), Long::sum);
       lock.checkOutages(faultLog, this::add);
       lock.checkLeft(this::add);
-      if (name.startsWith(OPEN)) {
+      if (name.startsWith(OPEN) || !lock.hasTokens()) {
         openLosses += (int) lock.lostUpdates();
       } else {
         lock.checkResource(this::add);

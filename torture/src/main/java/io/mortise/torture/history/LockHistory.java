@@ -171,6 +171,12 @@ final class LockHistory {
     }
   }
 
+  /** Whether its holds have tokens, without which nothing guards its resource. */
+  boolean hasTokens() {
+    return observedHolds.isEmpty()
+        || observedHolds.stream().anyMatch(observedHold -> observedHold.token != 0);
+  }
+
   void checkResource(Consumer<HistoryViolation> historyViolations) {
     for (HistoryEvent refused : refusals) {
       if (refused.more() == 1) {
@@ -203,10 +209,11 @@ final class LockHistory {
   /**
    * Checks that busy means that somebody holds or waits.
    *
-   * @param ttlNanos for how long a request that failed, or a dead process, may hold without
+   * @param longestHoldNanos for how long a request that failed, or a dead process, may hold without
    *     anybody's knowing, twice
    */
-  void checkBusy(long ttlNanos, FaultLog faultLog, Consumer<HistoryViolation> historyViolations) {
+  void checkBusy(
+      long longestHoldNanos, FaultLog faultLog, Consumer<HistoryViolation> historyViolations) {
     boolean sticky = name.startsWith(HistoryChecker.STICKY);
     List<WorkerInterval> spans = new ArrayList<>();
     for (ObservedHold observedHold : observedHolds) {
@@ -218,7 +225,7 @@ final class LockHistory {
       int whose = observedHold.ended > observedHold.gave ? NOBODY : observedHold.worker;
       if (lost && until < Long.MAX_VALUE) {
         // Nobody gave it back; or what gave it back was lost, and is sent again after close().
-        until = Math.max(until, disturbed) + 2 * ttlNanos;
+        until = Math.max(until, disturbed) + longestHoldNanos;
         whose = NOBODY;
       }
       spans.add(new WorkerInterval(whose, observedHold.asked, until));
@@ -228,7 +235,8 @@ final class LockHistory {
             spans.add(
                 new WorkerInterval(acquireTrial.worker, acquireTrial.asked, acquireTrial.over)));
     for (AcquireTrial acquireTrial : doubtful) {
-      spans.add(new WorkerInterval(NOBODY, acquireTrial.asked, acquireTrial.over + 2 * ttlNanos));
+      spans.add(
+          new WorkerInterval(NOBODY, acquireTrial.asked, acquireTrial.over + longestHoldNanos));
     }
     spans.sort(Comparator.comparingLong(WorkerInterval::from));
     busy.sort(Comparator.comparingLong(AcquireTrial::over));

@@ -316,6 +316,41 @@ class HistoryCheckerTest {
     assertThat(checkResult.figures().longest(SafetyRule.CRASH_RELEASE)).isEqualTo(1560);
   }
 
+  private static CheckResult checkObserved(long served) {
+    HistoryChecker observed = new HistoryChecker(TTL, TTL.multipliedBy(2), PATIENCE, EFFECTS);
+    for (String line :
+        List.of(
+            "10 A 1001 hot-0 1 0 0",
+            "20 G 1001 hot-0 1 7 0",
+            "25 A 2001 hot-0 1 0 0",
+            "40 F 1000 kill 0 0 0",
+            "40 K 1000 - 0 0 0",
+            served + " G 2001 hot-0 1 8 0",
+            "45 H 1000 kill 0 0 0")) {
+      observed.take(HistoryEvent.parse(line));
+    }
+    return observed.check();
+  }
+
+  @Test
+  void givenStoreWhereOthersWatchAProcess_whenItDies_thenItsLocksAreFreeAfterTwoTtls_notLater() {
+    assertThat(checkObserved(40 + 2000 + 500).findings()).isEmpty();
+    assertThat(rules(checkObserved(41 + 2000 + 500))).containsExactly(SafetyRule.CRASH_RELEASE);
+  }
+
+  @Test
+  void givenStoreWithoutTokens_whenAnUpdateIsLost_thenItIsNoFinding_asNothingGuardsTheResource() {
+    CheckResult checkResult =
+        check(
+            "10 A 1001 hot-0 1 0 0",
+            "20 G 1001 hot-0 1 0 0",
+            "21 W 1001 hot-0 1 0 0",
+            "22 W 1001 hot-0 1 0 0",
+            "99 V 0 hot-0 0 1 0");
+    assertThat(checkResult.findings()).isEmpty();
+    assertThat(checkResult.openLosses()).isEqualTo(1);
+  }
+
   /**
    * One waits and is killed at 100 while another holds, which gives back at {@code gave}; a third
    * waits and holds at {@code served}.
