@@ -345,7 +345,7 @@ public final class HistoryChecker {
   }
 
   private void checkRecovery(String name, LockHistory lock) {
-    if (!lock.heldAfter(faultLog.healed())) {
+    if (lock.wantedAfter(faultLog.healed()) && !lock.heldAfter(faultLog.healed())) {
       add(
           new HistoryViolation(
               SafetyRule.RECOVERY, name, faultLog.healed(), "nobody held it after the last fault"));

@@ -319,6 +319,11 @@ final class LockHistory {
     return observedHold != null;
   }
 
+  /** Whether somebody has asked since, or had asked and was not answered yet. */
+  boolean wantedAfter(long nanos) {
+    return acquireTrials.stream().anyMatch(acquireTrial -> acquireTrial.over > nanos);
+  }
+
   /** Whether somebody has held since. */
   boolean heldAfter(long nanos) {
     return observedHolds.stream().anyMatch(observedHold -> observedHold.from > nanos);

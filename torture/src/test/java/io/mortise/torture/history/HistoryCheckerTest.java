@@ -486,8 +486,22 @@ class HistoryCheckerTest {
             "20 G 1001 hot-0 1 7 0",
             "30 R 1001 hot-0 1 0 0",
             "40 F 0 server-pause 0 0 0",
-            "50 H 0 server-pause 0 0 0");
+            "50 H 0 server-pause 0 0 0",
+            "60 A 2001 hot-0 1 0 0",
+            "65 O 2001 hot-0 1 0 0");
     assertThat(rules(checkResult)).containsExactly(SafetyRule.RECOVERY);
+  }
+
+  @Test
+  void givenLockThatNobodyWantsAfterTheLastFault_thenNothingIsSaidOfIt() {
+    CheckResult checkResult =
+        check(
+            "10 A 1001 hot-0 1 0 0",
+            "20 G 1001 hot-0 1 7 0",
+            "30 R 1001 hot-0 1 0 0",
+            "40 F 0 server-pause 0 0 0",
+            "50 H 0 server-pause 0 0 0");
+    assertThat(checkResult.findings()).isEmpty();
   }
 
   @Test
