@@ -165,6 +165,14 @@ final class FaultLog {
     return null;
   }
 
+  /** The latest fault until then that has set tokens back; null if there was none. */
+  @Nullable FaultInterval tokensSetBack(long nanos) {
+    return spans.stream()
+        .filter(span -> span.effect.setsTokensBack() && span.from <= nanos)
+        .max(Comparator.comparingLong(FaultInterval::from))
+        .orElse(null);
+  }
+
   /** Whether all that this process asked for in this time could not be answered by the store. */
   boolean isOutage(int process, long from, long until) {
     return outages.stream()

@@ -149,7 +149,9 @@ public final class HistoryChecker {
                   SafetyRule.valueOf(historyEvent.lock()),
                   "",
                   historyEvent.nanos(),
-                  "seen by worker " + historyEvent.worker() + ", token " + historyEvent.token()));
+                  "seen by worker " + historyEvent.worker() + ", token " + historyEvent.token(),
+                  historyEvent.worker(),
+                  historyEvent.token()));
     }
   }
 
@@ -274,8 +276,18 @@ public final class HistoryChecker {
    * clock, by a second at most; if it is then forgotten, they may repeat within that second, and
    * are seen a moment later. And a process that does not know yet what was forgotten goes on with
    * the tokens that it had, which others see to be old.
+   *
+   * <p>Where tokens were set back, they may be any until they have come by the greatest that there
+   * was. Such a store counts the changes of all locks together.
    */
   private FaultLog.@Nullable FaultInterval ahead(HistoryViolation historyViolation) {
+    FaultLog.FaultInterval setBack = faultLog.tokensSetBack(historyViolation.nanos());
+    // How great tokens were of locks that were only counted, nobody has written down.
+    if (setBack != null
+        && (historyViolation.lock().isEmpty()
+            || historyViolation.token() <= greatestToken(setBack.until() + 2 * ttlNanos))) {
+      return setBack;
+    }
     FaultLog.FaultInterval lost = faultLog.excuse(SafetyRule.EXCLUSION, historyViolation.nanos());
     if (lost == null) {
       return null;
@@ -286,6 +298,11 @@ public final class HistoryChecker {
             || lock.grantedBefore(historyViolation.worker(), historyViolation.token(), lost.until())
         ? lost
         : null;
+  }
+
+  /** The greatest token of those that held before then. */
+  private long greatestToken(long nanos) {
+    return locks.values().stream().mapToLong(lock -> lock.greatestToken(nanos)).max().orElse(0);
   }
 
   /** What ended with its process. */

@@ -140,12 +140,15 @@ final class LockHistory {
       byFrom.add(observedHold);
       ObservedHold same = byToken.putIfAbsent(observedHold.token, observedHold);
       if (same != null) {
+        ObservedHold later = observedHold.from < same.from ? same : observedHold;
         historyViolations.accept(
             new HistoryViolation(
                 SafetyRule.UNIQUE_TOKENS,
                 name,
-                observedHold.from,
-                observedHold + " has the token of " + same));
+                later.from,
+                later + " has the token of " + (later == same ? observedHold : same),
+                later.worker,
+                later.token));
       }
     }
     List<ObservedHold> byAsked = new ArrayList<>(byFrom);
@@ -169,6 +172,15 @@ final class LockHistory {
                 observedHold.token));
       }
     }
+  }
+
+  /** The greatest token of those that held before then. */
+  long greatestToken(long nanos) {
+    return observedHolds.stream()
+        .filter(observedHold -> observedHold.from < nanos)
+        .mapToLong(observedHold -> observedHold.token)
+        .max()
+        .orElse(0);
   }
 
   /** Whether its holds have tokens, without which nothing guards its resource. */

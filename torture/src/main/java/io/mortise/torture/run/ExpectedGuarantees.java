@@ -133,7 +133,9 @@ public final class ExpectedGuarantees {
     Map<String, FaultEffect> faultEffects = new TreeMap<>();
     for (InjectedFault injectedFault : InjectedFault.values()) {
       faultEffects.put(
-          injectedFault.label(), new FaultEffect(delay(injectedFault), mayBreak(injectedFault)));
+          injectedFault.label(),
+          new FaultEffect(
+              delay(injectedFault), mayBreak(injectedFault), setsTokensBack(injectedFault)));
     }
     return faultEffects;
   }
@@ -156,6 +158,12 @@ public final class ExpectedGuarantees {
     return isH2 && injectedFault == InjectedFault.SLOW
         ? DelayBound.LOST_WORD
         : injectedFault.delay();
+  }
+
+  /** Stores without a clock count changes: what is forgotten is counted again. */
+  private boolean setsTokensBack(InjectedFault injectedFault) {
+    return OBSERVED.matcher(mode).matches()
+        && mayBreak(injectedFault).contains(SafetyRule.RISING_TOKENS);
   }
 
   /**

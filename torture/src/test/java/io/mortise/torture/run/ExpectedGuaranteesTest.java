@@ -59,6 +59,14 @@ class ExpectedGuaranteesTest {
   }
 
   @Test
+  void givenStoreWithoutClock_whenItForgets_thenItsTokensAreSetBack_andThoseOfOthersGoOn() {
+    assertThat(effect("nats", InjectedFault.POWER_CUT).setsTokensBack()).isTrue();
+    assertThat(effect("etcd", InjectedFault.POWER_CUT).setsTokensBack()).isFalse();
+    assertThat(mayBreak("redis-plain", InjectedFault.FAILOVER)).contains(SafetyRule.RISING_TOKENS);
+    assertThat(effect("redis-plain", InjectedFault.FAILOVER).setsTokensBack()).isFalse();
+  }
+
+  @Test
   void givenCellThatSaysOnlyDelayed_thenNothingMayBreak() {
     assertThat(TABLE.cell("redis/always", "server-crash").answer())
         .isEqualTo(GuaranteeLevel.DELAYED);
