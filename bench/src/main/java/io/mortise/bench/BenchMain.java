@@ -53,7 +53,9 @@ public final class BenchMain implements Callable<Integer> {
       paramLabel = "NAME",
       defaultValue = "redis,sqlite",
       showDefaultValue = CommandLine.Help.Visibility.ALWAYS,
-      description = "Some of: redis, sqlite, postgresql, mariadb, mysql, zookeeper, etcd.")
+      description =
+          "Some of: redis, sqlite, postgresql, mariadb, mysql, zookeeper, etcd, nats,"
+              + " consul, memcached.")
   private List<String> stores;
 
   @Option(names = "--quick", description = "About a quarter as long; noisier.")

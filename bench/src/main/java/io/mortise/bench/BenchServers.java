@@ -2,9 +2,12 @@ package io.mortise.bench;
 
 import io.mortise.bench.subject.StoreUrls;
 import io.mortise.bench.subject.Subjects.StoreKind;
+import io.mortise.testkit.server.ConsulServer;
 import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.MariaDbServer;
+import io.mortise.testkit.server.MemcachedServer;
 import io.mortise.testkit.server.MySqlServer;
+import io.mortise.testkit.server.NatsServer;
 import io.mortise.testkit.server.PostgresServer;
 import io.mortise.testkit.server.RedisServer;
 import io.mortise.testkit.server.ZooKeeperServer;
@@ -96,6 +99,25 @@ final class BenchServers implements AutoCloseable {
             EtcdServer.start(EtcdServer.installed().orElseThrow(() -> missing("etcd")));
         ends.push(etcd::close);
         yield etcd.url();
+      }
+      case NATS -> {
+        NatsServer nats =
+            NatsServer.start(NatsServer.installed().orElseThrow(() -> missing("nats-server")));
+        ends.push(nats::close);
+        yield nats.url();
+      }
+      case CONSUL -> {
+        ConsulServer consul =
+            ConsulServer.start(ConsulServer.installed().orElseThrow(() -> missing("consul")));
+        ends.push(consul::close);
+        yield consul.url();
+      }
+      case MEMCACHED -> {
+        MemcachedServer memcached =
+            MemcachedServer.start(
+                MemcachedServer.installed().orElseThrow(() -> missing("memcached")), "-M");
+        ends.push(memcached::close);
+        yield memcached.url();
       }
       case PROCESS -> throw new IllegalArgumentException("Needs no server.");
     };

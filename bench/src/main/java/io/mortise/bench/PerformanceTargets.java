@@ -1,25 +1,31 @@
 package io.mortise.bench;
 
 import static io.mortise.bench.subject.Subjects.BLPOP;
+import static io.mortise.bench.subject.Subjects.CONSUL_WRITES;
 import static io.mortise.bench.subject.Subjects.CURATOR;
 import static io.mortise.bench.subject.Subjects.ETCD_TRANSACTIONS;
 import static io.mortise.bench.subject.Subjects.JEDIS_PAIR;
+import static io.mortise.bench.subject.Subjects.JETCD;
 import static io.mortise.bench.subject.Subjects.LETTUCE_PAIR;
 import static io.mortise.bench.subject.Subjects.MARIADB_GET_LOCK;
 import static io.mortise.bench.subject.Subjects.MARIADB_ROWS;
 import static io.mortise.bench.subject.Subjects.MARIADB_SHEDLOCK;
 import static io.mortise.bench.subject.Subjects.MARIADB_SPRING;
+import static io.mortise.bench.subject.Subjects.MEMCACHED_ITEMS;
+import static io.mortise.bench.subject.Subjects.MORTISE_CONSUL;
 import static io.mortise.bench.subject.Subjects.MORTISE_CURATOR;
 import static io.mortise.bench.subject.Subjects.MORTISE_ETCD;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_ASYNC;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_FAIR;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM;
+import static io.mortise.bench.subject.Subjects.MORTISE_MEMCACHED;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM_FAIR;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM_LISTENER;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM_LOCKED;
 import static io.mortise.bench.subject.Subjects.MORTISE_MEM_LOCKED_METERS;
 import static io.mortise.bench.subject.Subjects.MORTISE_MYSQL;
+import static io.mortise.bench.subject.Subjects.MORTISE_NATS;
 import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL;
 import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL_ASYNC;
 import static io.mortise.bench.subject.Subjects.MORTISE_POSTGRESQL_FAIR;
@@ -37,6 +43,7 @@ import static io.mortise.bench.subject.Subjects.MORTISE_ZOOKEEPER_STICKY;
 import static io.mortise.bench.subject.Subjects.MYSQL_GET_LOCK;
 import static io.mortise.bench.subject.Subjects.MYSQL_ROWS;
 import static io.mortise.bench.subject.Subjects.MYSQL_SHEDLOCK;
+import static io.mortise.bench.subject.Subjects.NATS_UPDATES;
 import static io.mortise.bench.subject.Subjects.POSTGRESQL_ADVISORY;
 import static io.mortise.bench.subject.Subjects.POSTGRESQL_ROWS;
 import static io.mortise.bench.subject.Subjects.POSTGRESQL_SHEDLOCK;
@@ -89,6 +96,7 @@ final class PerformanceTargets {
     all.group("PostgreSQL", MORTISE_POSTGRESQL);
     all.group("ZooKeeper", MORTISE_ZOOKEEPER);
     all.etcd();
+    all.keysAndValues();
     all.sticky("Redis", MORTISE_REDIS_STICKY, MORTISE_REDIS);
     all.sticky("SQLite", MORTISE_SQLITE_STICKY, MORTISE_SQLITE);
     all.sticky("PostgreSQL", MORTISE_POSTGRESQL_STICKY, MORTISE_POSTGRESQL);
@@ -361,6 +369,32 @@ final class PerformanceTargets {
         "etcd, 64 threads apart: answered ÷ two transactions",
         ratio(Workload.APART_64, MORTISE_ETCD, ETCD_TRANSACTIONS, "pairs/s"),
         1.5);
+    atMost("etcd pair ÷ jetcd", ratio(Workload.PAIR, MORTISE_ETCD, JETCD, "p50 µs"), 0.6);
+    atLeast(
+        "etcd, 64 threads apart ÷ jetcd",
+        ratio(Workload.APART_64, MORTISE_ETCD, JETCD, "pairs/s"),
+        6);
+    atMost(
+        "etcd hand-off between processes ÷ jetcd",
+        ratio(Workload.SIGNAL, MORTISE_ETCD, JETCD, "p50 µs"),
+        1);
+  }
+
+  private void keysAndValues() {
+    atMost(
+        "NATS pair ÷ two updates", ratio(Workload.PAIR, MORTISE_NATS, NATS_UPDATES, "p50 µs"), 1.3);
+    atMost(
+        "Consul pair ÷ two conditional writes",
+        ratio(Workload.PAIR, MORTISE_CONSUL, CONSUL_WRITES, "p50 µs"),
+        1.3);
+    atMost(
+        "memcached pair ÷ two meta commands",
+        ratio(Workload.PAIR, MORTISE_MEMCACHED, MEMCACHED_ITEMS, "p50 µs"),
+        1.1);
+    atLeast(
+        "memcached, 64 threads apart ÷ a socket per thread",
+        ratio(Workload.APART_64, MORTISE_MEMCACHED, MEMCACHED_ITEMS, "pairs/s"),
+        2);
   }
 
   private void sqlite() {

@@ -93,7 +93,12 @@ final class TextReport {
             Subjects.MYSQL_SHEDLOCK,
             Subjects.ZOOKEEPER_NODES,
             Subjects.CURATOR,
-            Subjects.ETCD_TRANSACTIONS)) {
+            Subjects.ETCD_TRANSACTIONS,
+            Subjects.JETCD,
+            Subjects.NATS_UPDATES,
+            Subjects.CONSUL_WRITES,
+            Subjects.CONSUL_SESSIONS,
+            Subjects.MEMCACHED_ITEMS)) {
       if (present.contains(candidate)) {
         chosen.add(candidate);
       }

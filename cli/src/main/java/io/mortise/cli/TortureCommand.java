@@ -79,7 +79,8 @@ final class TortureCommand implements Callable<Integer> {
           "Start these servers, on free ports of this host, one after the other; those that are not"
               + " on this machine are skipped: redis, redis-everysec, redis-pair, redis-sentinel,"
               + " redis-cluster, quorum, sqlite, postgresql, mysql, mariadb, h2, zookeeper,"
-              + " curator, or all. Default, without --store: redis.")
+              + " curator, etcd, etcd-cluster, consul, consul-cluster, nats, memcached, or all."
+              + " Default, without --store: redis.")
   private List<String> servers = List.of();
 
   @Option(

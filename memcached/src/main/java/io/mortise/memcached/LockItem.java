@@ -18,15 +18,26 @@ record LockItem(AttemptId attempt, ClientLabel client) {
   }
 
   static LockItem parse(String text) {
-    if (text.length() > AttemptId.LENGTH && text.charAt(AttemptId.LENGTH) == ' ') {
+    AttemptId owner = owner(text);
+    if (!owner.equals(NOBODY)) {
       try {
-        return new LockItem(
-            AttemptId.parse(text.substring(0, AttemptId.LENGTH)),
-            ClientLabel.parse(text.substring(AttemptId.LENGTH + 1)));
+        return new LockItem(owner, ClientLabel.parse(text.substring(AttemptId.LENGTH + 1)));
       } catch (IllegalArgumentException e) {
         // Not one of ours.
       }
     }
     return new LockItem(NOBODY, new ClientLabel("-", 0, text));
+  }
+
+  /** The attempt alone, which costs little. */
+  static AttemptId owner(String text) {
+    if (text.length() > AttemptId.LENGTH && text.charAt(AttemptId.LENGTH) == ' ') {
+      try {
+        return AttemptId.parse(text.substring(0, AttemptId.LENGTH));
+      } catch (IllegalArgumentException e) {
+        // Not one of ours.
+      }
+    }
+    return NOBODY;
   }
 }

@@ -115,7 +115,7 @@ final class MemcachedKeys implements ExpiringKeys {
               } else if (!found.is("VA")) {
                 throw failure(FailureKind.UNANSWERED, found);
               }
-              AttemptId owner = LockItem.parse(found.value()).attempt();
+              AttemptId owner = LockItem.owner(found.value());
               if (owner.equals(attempt)) {
                 casValues.put(attempt, found.flag('c'));
                 if (added.is("STORED")) {
@@ -183,7 +183,7 @@ final class MemcachedKeys implements ExpiringKeys {
   }
 
   private boolean isOf(MetaReply reply, AttemptId attempt) {
-    boolean is = reply.is("VA") && LockItem.parse(reply.value()).attempt().equals(attempt);
+    boolean is = reply.is("VA") && LockItem.owner(reply.value()).equals(attempt);
     if (!is) {
       casValues.remove(attempt);
     }

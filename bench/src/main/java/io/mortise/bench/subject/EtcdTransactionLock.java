@@ -27,9 +27,7 @@ final class EtcdTransactionLock implements Subject {
   private final URI transactions;
 
   EtcdTransactionLock(StoreUrls storeUrls) {
-    String url = storeUrls.url(StoreKind.ETCD);
-    String member = url.substring("etcd://".length()).replaceAll("[,/?].*", "");
-    transactions = URI.create("http://" + member + "/v3/kv/txn");
+    transactions = URI.create("http://" + storeUrls.address(StoreKind.ETCD) + "/v3/kv/txn");
   }
 
   private static String base64(String text) {

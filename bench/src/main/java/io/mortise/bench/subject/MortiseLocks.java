@@ -7,6 +7,7 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockGroup;
 import io.mortise.LockOptions;
+import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.event.LockListener;
 import java.time.Duration;
 import java.util.List;
@@ -15,7 +16,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Mortise over any store, with one set of options. Reads the token of every grant. */
+/** Mortise over any store, with one set of options. Reads the token of every grant that has one. */
 public final class MortiseLocks implements Subject {
   static final LockOptions FAIR = LockOptions.DEFAULTS.withFair(true);
   static final LockOptions ASYNC = LockOptions.DEFAULTS.withReleaseAsync(true);
@@ -47,7 +48,8 @@ public final class MortiseLocks implements Subject {
 
   @Override
   public LockHandle lockHandle(String name) {
-    return new LeaseHandle(client.lock(name, options));
+    boolean hasTokens = client.admin().store().has(Feature.FENCING_TOKENS);
+    return new LeaseHandle(client.lock(name, options), hasTokens);
   }
 
   @Override
@@ -119,11 +121,13 @@ public final class MortiseLocks implements Subject {
 
   private static final class LeaseHandle implements LockHandle {
     private final DistributedLock lock;
+    private final boolean hasTokens;
     private @Nullable Lease lease;
     private long lastToken;
 
-    LeaseHandle(DistributedLock lock) {
+    LeaseHandle(DistributedLock lock, boolean hasTokens) {
       this.lock = lock;
+      this.hasTokens = hasTokens;
     }
 
     @Override
@@ -133,7 +137,7 @@ public final class MortiseLocks implements Subject {
         return false;
       }
       lease = granted.get();
-      long token = lease.token();
+      long token = hasTokens ? lease.token() : lastToken + 1;
       if (token <= lastToken) {
         throw new IllegalStateException(
             "Token " + token + " of lock '" + lock.name() + "' came after " + lastToken + ".");

@@ -35,6 +35,11 @@ public record StoreUrls(Map<StoreKind, String> urls) {
     return path < 0 ? rest : rest.substring(0, path);
   }
 
+  /** The first host and port of a place. */
+  String address(StoreKind storeKind) {
+    return url(storeKind).replaceFirst("^[a-z]+://", "").replaceAll("[,/?].*", "");
+  }
+
   int redisPort() {
     int port = URI.create(url(StoreKind.REDIS)).getPort();
     return port < 0 ? 6379 : port;

@@ -233,7 +233,33 @@ public enum Subjects {
 
   MORTISE_ETCD(
       StoreKind.ETCD, ours(StoreKind.ETCD, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS, KEEPS),
-  ETCD_TRANSACTIONS(StoreKind.ETCD, EtcdTransactionLock::new, PAIRS);
+  ETCD_TRANSACTIONS(StoreKind.ETCD, EtcdTransactionLock::new, PAIRS),
+  JETCD(StoreKind.ETCD, JetcdLocks::new, PAIRS, WAITS, ACROSS),
+
+  MORTISE_NATS(
+      StoreKind.NATS, ours(StoreKind.NATS, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS, KEEPS),
+  NATS_UPDATES(StoreKind.NATS, NatsUpdateLock::new, PAIRS),
+
+  MORTISE_CONSUL(
+      StoreKind.CONSUL,
+      ours(StoreKind.CONSUL, LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      WAITS,
+      ACROSS,
+      KEEPS),
+  CONSUL_WRITES(StoreKind.CONSUL, ConsulEntryLock::new, PAIRS),
+  CONSUL_SESSIONS(StoreKind.CONSUL, ConsulSessionLock::new, PAIRS, WAITS, ACROSS),
+
+  MORTISE_MEMCACHED(
+      StoreKind.MEMCACHED,
+      ours(StoreKind.MEMCACHED, LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      WAITS,
+      ACROSS,
+      KEEPS),
+  MEMCACHED_ITEMS(StoreKind.MEMCACHED, MemcachedItemLock::new, PAIRS);
 
   /** Which store a subject's locks are in. */
   public enum StoreKind {
@@ -244,7 +270,10 @@ public enum Subjects {
     MARIADB,
     MYSQL,
     ZOOKEEPER,
-    ETCD
+    ETCD,
+    NATS,
+    CONSUL,
+    MEMCACHED
   }
 
   /** What a subject is, and which workloads it can take part in. */

@@ -27,9 +27,13 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Locale;
 import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -59,6 +63,10 @@ public final class HttpServers implements AutoCloseable {
   private final HttpTarget target;
   private final int mostInFlight;
   private final HttpClient client;
+
+  /** One for each request in flight. */
+  private final ExecutorService senders;
+
   private final ReentrantLock guard = new ReentrantLock();
 
   /**
@@ -121,20 +129,10 @@ public final class HttpServers implements AutoCloseable {
     this.target = target;
     this.mostInFlight = mostInFlight;
     String name = "mortise-" + target.product().toLowerCase(Locale.ROOT) + "-" + purpose;
-    ThreadPoolExecutor threads =
-        new ThreadPoolExecutor(
-            2,
-            2,
-            1,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
-            task -> {
-              Thread thread = new Thread(task, name);
-              thread.setDaemon(true);
-              return thread;
-            });
     // They end by themselves: the client has no end that could be told to them.
+    ThreadPoolExecutor threads = threads(name, 2, new LinkedBlockingQueue<>());
     threads.allowCoreThreadTimeOut(true);
+    this.senders = threads(name + "-sender", 0, new SynchronousQueue<>());
     HttpClient.Builder builder =
         HttpClient.newBuilder()
             .version(Version.HTTP_1_1)
@@ -144,6 +142,24 @@ public final class HttpServers implements AutoCloseable {
       builder.sslContext(trusted(target.ca()));
     }
     this.client = builder.build();
+  }
+
+  /**
+   * @param core how many there are before tasks wait in the queue
+   */
+  private static ThreadPoolExecutor threads(String name, int core, BlockingQueue<Runnable> queue) {
+    return new ThreadPoolExecutor(
+        core,
+        // As many as there are turns, and few more.
+        Integer.MAX_VALUE,
+        1,
+        TimeUnit.SECONDS,
+        queue,
+        task -> {
+          Thread thread = new Thread(task, name);
+          thread.setDaemon(true);
+          return thread;
+        });
   }
 
   private static SSLContext trusted(@Nullable Path ca) {
@@ -282,11 +298,7 @@ public final class HttpServers implements AutoCloseable {
   private CompletionStage<HttpResponse<String>> send(String path, RequestForm form, int tried) {
     int to = present.get();
     CompletableFuture<HttpResponse<String>> exchange =
-        exchange(
-            to,
-            path,
-            request -> form.complete(request).timeout(target.timeout()),
-            BodyHandlers.ofString(StandardCharsets.UTF_8));
+        exchange(to, path, request -> form.complete(request).timeout(target.timeout()));
     return exchange
         .copy()
         // The request's limit ends with the headers of the answer. The rest has as long again.
@@ -308,17 +320,48 @@ public final class HttpServers implements AutoCloseable {
         .thenCompose(stage -> stage);
   }
 
+  /**
+   * A request in a thread that waits for its answer. The client's asynchronous form hands each
+   * answer to the default executor of futures, which on one or two processors starts a thread for
+   * it.
+   *
+   * @return cancelling it ends the request
+   */
+  private CompletableFuture<HttpResponse<String>> exchange(int to, String path, RequestForm form) {
+    CompletableFuture<HttpResponse<String>> exchange = new CompletableFuture<>();
+    Future<?> sender =
+        senders.submit(
+            () -> {
+              try {
+                exchange.complete(
+                    client.send(
+                        request(to, path, form), BodyHandlers.ofString(StandardCharsets.UTF_8)));
+              } catch (RuntimeException e) {
+                exchange.completeExceptionally(refused(e));
+              } catch (IOException | InterruptedException | Error e) {
+                exchange.completeExceptionally(e);
+              }
+            });
+    var unused =
+        exchange.whenComplete(
+            (response, failure) -> {
+              if (exchange.isCancelled()) {
+                sender.cancel(true);
+              }
+            });
+    return exchange;
+  }
+
+  private HttpRequest request(int to, String path, RequestForm form) {
+    URI address = target.servers().get(to).resolve(path);
+    return form.complete(HttpRequest.newBuilder(address)).build();
+  }
+
   /** An exception of the client, which refuses an address, is a connection that was not made. */
-  private <T> CompletableFuture<HttpResponse<T>> exchange(
-      int to, String path, RequestForm form, BodyHandler<T> body) {
-    try {
-      URI address = target.servers().get(to).resolve(path);
-      return client.sendAsync(form.complete(HttpRequest.newBuilder(address)).build(), body);
-    } catch (RuntimeException e) {
-      ConnectException refused = new ConnectException(e.getMessage());
-      refused.initCause(e);
-      return CompletableFuture.failedFuture(refused);
-    }
+  private static ConnectException refused(RuntimeException e) {
+    ConnectException refused = new ConnectException(e.getMessage());
+    refused.initCause(e);
+    return refused;
   }
 
   /**
@@ -330,7 +373,17 @@ public final class HttpServers implements AutoCloseable {
   public <T> CompletableFuture<HttpResponse<T>> stream(
       String path, RequestForm form, BodyHandler<T> body) {
     int to = present.get();
-    CompletableFuture<HttpResponse<T>> exchange = exchange(to, path, form, body);
+    CompletableFuture<HttpResponse<T>> exchange;
+    try {
+      exchange = client.sendAsync(request(to, path, form), body);
+    } catch (RuntimeException e) {
+      exchange = CompletableFuture.failedFuture(refused(e));
+    }
+    return movesOn(to, exchange);
+  }
+
+  private <T> CompletableFuture<HttpResponse<T>> movesOn(
+      int to, CompletableFuture<HttpResponse<T>> exchange) {
     var unused =
         exchange.whenComplete(
             (response, failure) -> {

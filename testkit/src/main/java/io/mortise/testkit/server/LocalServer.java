@@ -122,6 +122,20 @@ public abstract class LocalServer implements AutoCloseable {
       return leaderAfter(-1, asked);
     }
 
+    /** The member that leads. Waits until all members, which must answer, know the same one. */
+    public final int leaderOfAll() {
+      int[] found = {-1};
+      BoundedWait.until(
+          ELECTION,
+          "all members knew one leader",
+          () -> {
+            found[0] = leaderBy(0);
+            return found[0] >= 0
+                && IntStream.range(1, size()).allMatch(i -> leaderBy(i) == found[0]);
+          });
+      return found[0];
+    }
+
     /** Waits until the given member, which must answer, knows another leader than that one. */
     public final int leaderAfter(int former, int asked) {
       int[] found = {-1};

@@ -18,6 +18,8 @@ import java.util.Optional;
  * #close()}, and at the latest when the JVM ends. For one thread.
  */
 public final class NatsServer extends LocalServer {
+  private static final int ANSWER_MILLIS = 30_000;
+
   private NatsServer(ServerProcess process, int port) {
     super(process, port);
   }
@@ -73,6 +75,32 @@ public final class NatsServer extends LocalServer {
                 new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))) {
       String greeting = reader.readLine();
       return greeting != null && greeting.startsWith("INFO ");
+    }
+  }
+
+  /**
+   * Sends a request, as to JetStream's API, and waits for the answer.
+   *
+   * @return the answer's payload, of one line
+   */
+  public String ask(String subject, String payload) {
+    String request =
+        "CONNECT {\"verbose\":false}\r\nSUB answer 1\r\nPUB %s answer %d\r\n%s\r\n"
+            .formatted(subject, payload.length(), payload);
+    try (Socket socket = ServerProcess.connect(port);
+        BufferedReader reader =
+            new BufferedReader(
+                new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8))) {
+      socket.setSoTimeout(ANSWER_MILLIS);
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        if (line.startsWith("MSG ")) {
+          return String.valueOf(reader.readLine());
+        }
+      }
+      throw new IOException("NATS closed the connection.");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -8,11 +8,18 @@ import java.util.Set;
  *
  * @param delay for how long nobody may hold a lock that somebody wants
  * @param mayBreak promises that do not hold until two TTLs after it
+ * @param setsTokensBack whether the store counts tokens anew from a lower place, and takes longer
+ *     than that to come by where they had been
  */
-public record FaultEffect(DelayBound delay, Set<SafetyRule> mayBreak) {
+public record FaultEffect(DelayBound delay, Set<SafetyRule> mayBreak, boolean setsTokensBack) {
   /** Copies the set. */
   public FaultEffect {
     mayBreak = Set.copyOf(mayBreak);
+  }
+
+  /** One after which the store goes on with greater tokens. */
+  public FaultEffect(DelayBound delay, Set<SafetyRule> mayBreak) {
+    this(delay, mayBreak, false);
   }
 
   /** One that breaks no promise. */

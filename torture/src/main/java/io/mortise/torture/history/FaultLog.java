@@ -35,6 +35,7 @@ final class FaultLog {
   private static final int UNSEEN = 20;
 
   private final long ttl;
+  private final long expiry;
   private final long patience;
   private final Map<String, FaultEffect> faultEffects;
   private final Map<String, HistoryEvent> open = new HashMap<>();
@@ -48,8 +49,12 @@ final class FaultLog {
   private long healed = Long.MIN_VALUE;
   private long stalled;
 
-  FaultLog(long ttl, long patience, Map<String, FaultEffect> faultEffects) {
+  /**
+   * @param expiry after how long without a word of a process its locks are free at the latest
+   */
+  FaultLog(long ttl, long expiry, long patience, Map<String, FaultEffect> faultEffects) {
     this.ttl = ttl;
+    this.expiry = expiry;
     this.patience = patience;
     this.faultEffects = Map.copyOf(faultEffects);
   }
@@ -128,7 +133,7 @@ final class FaultLog {
                 .anyMatch(
                     span ->
                         span.from <= loss.nanos()
-                            && loss.nanos() <= span.until + 2 * ttl + patience);
+                            && loss.nanos() <= span.until + ttl + expiry + patience);
         if (!near) {
           found.add(loss);
         }
@@ -141,7 +146,7 @@ final class FaultLog {
   /** Whether nothing was wrong, nor had its end less than a TTL before. */
   boolean isCalm(long from, long until) {
     return spans.stream()
-            .noneMatch(span -> span.from <= until && from <= span.until + ttl + patience)
+            .noneMatch(span -> span.from <= until && from <= span.until + expiry + patience)
         && processStalls.stream()
             .noneMatch(processStall -> processStall.from <= until && from <= processStall.until)
         && unexplained().stream()
@@ -158,6 +163,14 @@ final class FaultLog {
       }
     }
     return null;
+  }
+
+  /** The latest fault until then that has set tokens back; null if there was none. */
+  @Nullable FaultInterval tokensSetBack(long nanos) {
+    return spans.stream()
+        .filter(span -> span.effect.setsTokensBack() && span.from <= nanos)
+        .max(Comparator.comparingLong(FaultInterval::from))
+        .orElse(null);
   }
 
   /** Whether all that this process asked for in this time could not be answered by the store. */
@@ -224,8 +237,8 @@ final class FaultLog {
           switch (span.effect.delay()) {
             case LOST_WORD -> Math.max(from, span.until) + third;
             case SLOW -> Math.max(from, span.from) + ttl + patience;
-            case PROCESS -> Math.max(from + ttl / 3, span.from + ttl) + patience;
-            case STORE -> Math.max(from + ttl / 3, span.until + ttl) + patience + ANEW;
+            case PROCESS -> silent(from, span.from);
+            case STORE -> silent(from, span.until) + ANEW;
             case WAITER, WAITER_BY_SESSION -> waitBound.nanos;
           };
       if (latest >= waitBound.nanos) {
@@ -233,12 +246,20 @@ final class FaultLog {
       }
     }
     for (HistoryEvent loss : unexplained()) {
-      long latest = Math.max(from + ttl / 3, loss.nanos() + ttl) + patience;
+      long latest = silent(from, loss.nanos());
       if (until >= loss.nanos() - ttl && from <= loss.nanos() + ttl && latest > waitBound.nanos) {
         waitBound = new WaitBound(DelayBound.PROCESS.rule, latest);
       }
     }
     return new WaitBound(waitBound.rule, waitBound.nanos + excused(from, until));
+  }
+
+  /**
+   * When the locks of a process that is not heard of are free. Where it takes longer than a TTL,
+   * because others have to watch it, one that comes late begins to watch then.
+   */
+  private long silent(long from, long since) {
+    return Math.max(from + Math.max(ttl / 3, expiry - ttl), since + expiry) + patience;
   }
 
   private long excused(long from, long until) {
@@ -307,12 +328,12 @@ final class FaultLog {
    * died since, and so on.
    */
   private long afterDeaths(WaitAnalysis.HandoffGap handoffGap) {
-    long most = ttl + ANEW + patience;
+    long most = expiry + ANEW + patience;
     long first = handoffGap.from() + most;
     long latest = handoffGap.from();
     for (FaultInterval death :
         deaths().sorted(Comparator.comparingLong(FaultInterval::until)).toList()) {
-      if (death.from > handoffGap.until() || death.until + ttl < handoffGap.free()) {
+      if (death.from > handoffGap.until() || death.until + expiry < handoffGap.free()) {
         continue;
       }
       latest = Math.max(latest, first);
@@ -329,8 +350,8 @@ final class FaultLog {
   private long effective(FaultInterval span) {
     return switch (span.effect.delay()) {
       case LOST_WORD, SLOW -> span.until;
-      case PROCESS -> Math.max(span.until, span.from + ttl);
-      case STORE -> span.until + ttl;
+      case PROCESS -> Math.max(span.until, span.from + expiry);
+      case STORE -> span.until + expiry;
       case WAITER, WAITER_BY_SESSION -> span.until;
     };
   }

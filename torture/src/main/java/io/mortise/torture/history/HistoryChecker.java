@@ -61,6 +61,10 @@ public final class HistoryChecker {
           SafetyRule.UNIQUE_TOKENS, SafetyRule.RISING_TOKENS, SafetyRule.NO_RIGHTFUL_REFUSAL);
 
   private final long ttlNanos;
+
+  /** For how long a process that is dead may hold, or a request that failed, twice. */
+  private final long longestHoldNanos;
+
   private final FaultLog faultLog;
   private final StarvationCheck starvationCheck;
   private final Map<String, LockHistory> locks = new TreeMap<>();
@@ -84,8 +88,19 @@ public final class HistoryChecker {
    * @param faultEffects of faults, by name
    */
   public HistoryChecker(Duration ttl, Duration patience, Map<String, FaultEffect> faultEffects) {
+    this(ttl, ttl, patience, faultEffects);
+  }
+
+  /**
+   * The same for a store that needs longer to free what a dead process held.
+   *
+   * @param expiry after how long without a word of a process its locks are free at the latest
+   */
+  public HistoryChecker(
+      Duration ttl, Duration expiry, Duration patience, Map<String, FaultEffect> faultEffects) {
     this.ttlNanos = ttl.toNanos();
-    this.faultLog = new FaultLog(ttlNanos, patience.toNanos(), faultEffects);
+    this.longestHoldNanos = ttlNanos + expiry.toNanos();
+    this.faultLog = new FaultLog(ttlNanos, expiry.toNanos(), patience.toNanos(), faultEffects);
     this.starvationCheck = new StarvationCheck(ttlNanos);
   }
 
@@ -121,7 +136,7 @@ public final class HistoryChecker {
       // In the store it may go on for as long as it takes to be noticed there.
       case GAVE_LOST -> {
         faultLog.take(historyEvent);
-        gave(historyEvent, 2 * ttlNanos);
+        gave(historyEvent, longestHoldNanos);
       }
       case WROTE -> lock(historyEvent).wrote();
       case REFUSED -> lock(historyEvent).refused(historyEvent);
@@ -134,7 +149,9 @@ public final class HistoryChecker {
                   SafetyRule.valueOf(historyEvent.lock()),
                   "",
                   historyEvent.nanos(),
-                  "seen by worker " + historyEvent.worker() + ", token " + historyEvent.token()));
+                  "seen by worker " + historyEvent.worker() + ", token " + historyEvent.token(),
+                  historyEvent.worker(),
+                  historyEvent.token()));
     }
   }
 
@@ -199,11 +216,11 @@ public final class HistoryChecker {
       }
       lock.overlaps(this::add);
       lock.checkTokens(this::add);
-      lock.checkBusy(ttlNanos, faultLog, this::add);
+      lock.checkBusy(longestHoldNanos, faultLog, this::add);
       cycles.merge(UNANSWERED, lock.unanswered(), Long::sum);
       lock.checkOutages(faultLog, this::add);
       lock.checkLeft(this::add);
-      if (name.startsWith(OPEN)) {
+      if (name.startsWith(OPEN) || !lock.hasTokens()) {
         openLosses += (int) lock.lostUpdates();
       } else {
         lock.checkResource(this::add);
@@ -259,8 +276,18 @@ public final class HistoryChecker {
    * clock, by a second at most; if it is then forgotten, they may repeat within that second, and
    * are seen a moment later. And a process that does not know yet what was forgotten goes on with
    * the tokens that it had, which others see to be old.
+   *
+   * <p>Where tokens were set back, they may be any until they have come by the greatest that there
+   * was. Such a store counts the changes of all locks together.
    */
   private FaultLog.@Nullable FaultInterval ahead(HistoryViolation historyViolation) {
+    FaultLog.FaultInterval setBack = faultLog.tokensSetBack(historyViolation.nanos());
+    // How great tokens were of locks that were only counted, nobody has written down.
+    if (setBack != null
+        && (historyViolation.lock().isEmpty()
+            || historyViolation.token() <= greatestToken(setBack.until() + 2 * ttlNanos))) {
+      return setBack;
+    }
     FaultLog.FaultInterval lost = faultLog.excuse(SafetyRule.EXCLUSION, historyViolation.nanos());
     if (lost == null) {
       return null;
@@ -271,6 +298,11 @@ public final class HistoryChecker {
             || lock.grantedBefore(historyViolation.worker(), historyViolation.token(), lost.until())
         ? lost
         : null;
+  }
+
+  /** The greatest token of those that held before then. */
+  private long greatestToken(long nanos) {
+    return locks.values().stream().mapToLong(lock -> lock.greatestToken(nanos)).max().orElse(0);
   }
 
   /** What ended with its process. */
@@ -330,7 +362,7 @@ public final class HistoryChecker {
   }
 
   private void checkRecovery(String name, LockHistory lock) {
-    if (!lock.heldAfter(faultLog.healed())) {
+    if (lock.wantedAfter(faultLog.healed()) && !lock.heldAfter(faultLog.healed())) {
       add(
           new HistoryViolation(
               SafetyRule.RECOVERY, name, faultLog.healed(), "nobody held it after the last fault"));

@@ -140,12 +140,15 @@ final class LockHistory {
       byFrom.add(observedHold);
       ObservedHold same = byToken.putIfAbsent(observedHold.token, observedHold);
       if (same != null) {
+        ObservedHold later = observedHold.from < same.from ? same : observedHold;
         historyViolations.accept(
             new HistoryViolation(
                 SafetyRule.UNIQUE_TOKENS,
                 name,
-                observedHold.from,
-                observedHold + " has the token of " + same));
+                later.from,
+                later + " has the token of " + (later == same ? observedHold : same),
+                later.worker,
+                later.token));
       }
     }
     List<ObservedHold> byAsked = new ArrayList<>(byFrom);
@@ -169,6 +172,21 @@ final class LockHistory {
                 observedHold.token));
       }
     }
+  }
+
+  /** The greatest token of those that held before then. */
+  long greatestToken(long nanos) {
+    return observedHolds.stream()
+        .filter(observedHold -> observedHold.from < nanos)
+        .mapToLong(observedHold -> observedHold.token)
+        .max()
+        .orElse(0);
+  }
+
+  /** Whether its holds have tokens, without which nothing guards its resource. */
+  boolean hasTokens() {
+    return observedHolds.isEmpty()
+        || observedHolds.stream().anyMatch(observedHold -> observedHold.token != 0);
   }
 
   void checkResource(Consumer<HistoryViolation> historyViolations) {
@@ -203,10 +221,11 @@ final class LockHistory {
   /**
    * Checks that busy means that somebody holds or waits.
    *
-   * @param ttlNanos for how long a request that failed, or a dead process, may hold without
+   * @param longestHoldNanos for how long a request that failed, or a dead process, may hold without
    *     anybody's knowing, twice
    */
-  void checkBusy(long ttlNanos, FaultLog faultLog, Consumer<HistoryViolation> historyViolations) {
+  void checkBusy(
+      long longestHoldNanos, FaultLog faultLog, Consumer<HistoryViolation> historyViolations) {
     boolean sticky = name.startsWith(HistoryChecker.STICKY);
     List<WorkerInterval> spans = new ArrayList<>();
     for (ObservedHold observedHold : observedHolds) {
@@ -218,7 +237,7 @@ final class LockHistory {
       int whose = observedHold.ended > observedHold.gave ? NOBODY : observedHold.worker;
       if (lost && until < Long.MAX_VALUE) {
         // Nobody gave it back; or what gave it back was lost, and is sent again after close().
-        until = Math.max(until, disturbed) + 2 * ttlNanos;
+        until = Math.max(until, disturbed) + longestHoldNanos;
         whose = NOBODY;
       }
       spans.add(new WorkerInterval(whose, observedHold.asked, until));
@@ -228,7 +247,8 @@ final class LockHistory {
             spans.add(
                 new WorkerInterval(acquireTrial.worker, acquireTrial.asked, acquireTrial.over)));
     for (AcquireTrial acquireTrial : doubtful) {
-      spans.add(new WorkerInterval(NOBODY, acquireTrial.asked, acquireTrial.over + 2 * ttlNanos));
+      spans.add(
+          new WorkerInterval(NOBODY, acquireTrial.asked, acquireTrial.over + longestHoldNanos));
     }
     spans.sort(Comparator.comparingLong(WorkerInterval::from));
     busy.sort(Comparator.comparingLong(AcquireTrial::over));
@@ -309,6 +329,11 @@ final class LockHistory {
       observedHold = ofProcess.get(--first);
     }
     return observedHold != null;
+  }
+
+  /** Whether somebody has asked since, or had asked and was not answered yet. */
+  boolean wantedAfter(long nanos) {
+    return acquireTrials.stream().anyMatch(acquireTrial -> acquireTrial.over > nanos);
   }
 
   /** Whether somebody has held since. */

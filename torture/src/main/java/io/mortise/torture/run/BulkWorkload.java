@@ -5,6 +5,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
+import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.torture.history.EventKind;
 import io.mortise.torture.history.HistoryEvent;
 import io.mortise.torture.history.HistoryViolation.SafetyRule;
@@ -42,6 +43,7 @@ final class BulkWorkload {
   private final LockClient locks;
   private final HistoryWriter history;
   private final int process;
+  private final boolean hasTokens;
 
   /** The greatest token with which somebody has come in, of the lock that is passed on. */
   private final AtomicLong last = new AtomicLong();
@@ -51,6 +53,7 @@ final class BulkWorkload {
     this.locks = locks;
     this.history = history;
     this.process = process;
+    this.hasTokens = locks.admin().store().has(Feature.FENCING_TOKENS);
   }
 
   private void count(int worker, String kind, long cycles) {
@@ -96,7 +99,7 @@ final class BulkWorkload {
   }
 
   private CompletableFuture<Boolean> look(int worker, Lease lease, long[] tokens, int place) {
-    long token = lease.token();
+    long token = hasTokens ? lease.token() : tokens[place] + 1;
     if (token <= tokens[place]) {
       broken(
           worker,
@@ -121,9 +124,13 @@ final class BulkWorkload {
   /**
    * Takes the one lock that all {@link #PASSERS} threads of this process want, in bursts that all
    * of them begin together: one that is alone gets it from the store. A burst lasts from the first
-   * hold on, however long the store took to give that.
+   * hold on, however long the store took to give that. Without tokens nobody could tell what came
+   * from the store, so then it does nothing.
    */
   void takeLocally(int worker, BooleanSupplier goOn) throws InterruptedException {
+    if (!hasTokens) {
+      return;
+    }
     DistributedLock lock = locks.lock("local-" + process);
     while (goOn.getAsBoolean()) {
       long end = 0;

@@ -53,6 +53,7 @@ final class Contender {
   private final LockCounts lockCounts;
   private final Duration ttl;
   private final Random random;
+  private final boolean hasTokens;
   private long attempt;
 
   Contender(
@@ -70,6 +71,7 @@ final class Contender {
     this.lockCounts = lockCounts;
     this.ttl = ttl;
     this.random = new Random(seed);
+    this.hasTokens = locks.admin().store().has(Feature.FENCING_TOKENS);
   }
 
   /**
@@ -80,7 +82,10 @@ final class Contender {
    */
   record LockCounts(int hot, int sticky) {}
 
-  /** What it was given; the token is asked for once, since a lost lease tells it no more. */
+  /**
+   * What it was given; the token is asked for once, since a lost lease tells it no more. It is 0
+   * where the store has none: then nothing guards what the lock is for.
+   */
   private record ContenderGrant(Lease lease, long token) {
     boolean isValid() {
       return lease.isValid();
@@ -90,7 +95,7 @@ final class Contender {
   /** Null if it was lost before anybody could look at it. */
   private @Nullable ContenderGrant granted(Lease lease, String lock) {
     try {
-      return new ContenderGrant(lease, lease.token());
+      return new ContenderGrant(lease, hasTokens ? lease.token() : 0);
     } catch (LeaseLostException e) {
       log(EventKind.STALE, lock, 0, 0);
       release(lease, lock);

@@ -6,6 +6,7 @@ import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreUrl;
 import io.mortise.torture.history.FaultEffect;
 import io.mortise.torture.history.FaultEffect.DelayBound;
@@ -22,6 +23,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 
 /**
  * What the guarantee table says of the store under torture, as it is set up: a run that sees more
@@ -30,7 +32,13 @@ import java.util.concurrent.TimeoutException;
 public final class ExpectedGuarantees {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
+  /** Rows of stores without a clock, where others have to see that a process is not heard of. */
+  private static final Pattern OBSERVED = Pattern.compile("(etcd|consul|nats)(/.*)?");
+
   private final String mode;
+
+  /** How much later than a TTL after its last renewal the store frees a hold. */
+  private final Duration lag;
 
   /** Whether a waiter that was killed is passed over; else its session has to end. */
   private final boolean skipsDead;
@@ -38,8 +46,12 @@ public final class ExpectedGuarantees {
   private final Map<InjectedFault, Guarantee> cells;
 
   private ExpectedGuarantees(
-      String mode, Set<Capability> capabilities, Map<InjectedFault, Guarantee> cells) {
+      String mode,
+      Duration lag,
+      Set<Capability> capabilities,
+      Map<InjectedFault, Guarantee> cells) {
     this.mode = mode;
+    this.lag = lag;
     // Without a queue nobody hands over: those that wait ask again, now and then.
     this.skipsDead =
         capabilities.containsAll(EnumSet.of(Capability.QUEUE, Capability.SKIPS_DISCONNECTED));
@@ -56,20 +68,16 @@ public final class ExpectedGuarantees {
   public static ExpectedGuarantees of(String url, Set<InjectedFault> injectedFaults)
       throws InterruptedException {
     try (LockStore store = LockStore.connect(StoreUrl.parse(url))) {
-      Set<Capability> capabilities = store.profile().capabilities();
       String mode =
           store.examine().toCompletableFuture().get(PATIENCE.toSeconds(), TimeUnit.SECONDS).mode();
-      return of(GuaranteeTable.load(), mode, capabilities, injectedFaults);
+      return of(GuaranteeTable.load(), mode, store.profile(), injectedFaults);
     } catch (ExecutionException | TimeoutException e) {
       throw new IllegalStateException("The store does not tell how it is set up.", e);
     }
   }
 
   static ExpectedGuarantees of(
-      GuaranteeTable table,
-      String mode,
-      Set<Capability> capabilities,
-      Set<InjectedFault> injectedFaults) {
+      GuaranteeTable table, String mode, StoreProfile profile, Set<InjectedFault> injectedFaults) {
     Map<InjectedFault, Guarantee> cells = new EnumMap<>(InjectedFault.class);
     Optional<StoreMode> row =
         table.modes().stream().filter(each -> each.id().equals(mode)).findFirst();
@@ -77,7 +85,9 @@ public final class ExpectedGuarantees {
       row.flatMap(there -> strictest(table, there, injectedFault))
           .ifPresent(cell -> cells.put(injectedFault, cell));
     }
-    return new ExpectedGuarantees(row.isPresent() ? mode : "", capabilities, cells);
+    // Without sessions each hold is a thing of its own in the store, with a lag that matters.
+    Duration lag = profile.can(Capability.SESSION) ? Duration.ZERO : profile.expiryLag();
+    return new ExpectedGuarantees(row.isPresent() ? mode : "", lag, profile.capabilities(), cells);
   }
 
   /** A fault that is a case of two columns has to keep to the better one. */
@@ -110,12 +120,22 @@ public final class ExpectedGuarantees {
     return Optional.ofNullable(cells.get(injectedFault));
   }
 
+  /**
+   * After how long without a word of a process its locks are free at the latest, if somebody wants
+   * them.
+   */
+  Duration expiry(Duration ttl) {
+    return OBSERVED.matcher(mode).matches() ? ttl.multipliedBy(2) : ttl.plus(lag);
+  }
+
   /** For a checker: what each fault may do. */
   Map<String, FaultEffect> effects() {
     Map<String, FaultEffect> faultEffects = new TreeMap<>();
     for (InjectedFault injectedFault : InjectedFault.values()) {
       faultEffects.put(
-          injectedFault.label(), new FaultEffect(delay(injectedFault), mayBreak(injectedFault)));
+          injectedFault.label(),
+          new FaultEffect(
+              delay(injectedFault), mayBreak(injectedFault), setsTokensBack(injectedFault)));
     }
     return faultEffects;
   }
@@ -138,6 +158,12 @@ public final class ExpectedGuarantees {
     return isH2 && injectedFault == InjectedFault.SLOW
         ? DelayBound.LOST_WORD
         : injectedFault.delay();
+  }
+
+  /** Stores without a clock count changes: what is forgotten is counted again. */
+  private boolean setsTokensBack(InjectedFault injectedFault) {
+    return OBSERVED.matcher(mode).matches()
+        && mayBreak(injectedFault).contains(SafetyRule.RISING_TOKENS);
   }
 
   /**

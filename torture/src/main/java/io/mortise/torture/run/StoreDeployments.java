@@ -68,6 +68,12 @@ final class StoreDeployments {
     all.put("h2", (folder, wanted) -> H2Server.isThere() ? Optional.of(h2()) : Optional.empty());
     all.put("zookeeper", (folder, wanted) -> Optional.of(zookeeper()));
     all.put("curator", (folder, wanted) -> Optional.of(curator()));
+    all.put("etcd", (folder, wanted) -> KeyValueDeployments.etcd(wanted));
+    all.put("etcd-cluster", (folder, wanted) -> KeyValueDeployments.etcdCluster());
+    all.put("consul", (folder, wanted) -> KeyValueDeployments.consul(wanted));
+    all.put("consul-cluster", (folder, wanted) -> KeyValueDeployments.consulCluster());
+    all.put("nats", (folder, wanted) -> KeyValueDeployments.nats(wanted));
+    all.put("memcached", (folder, wanted) -> KeyValueDeployments.memcached(wanted));
     return all;
   }
 

@@ -187,7 +187,8 @@ public final class TortureRun {
       throws IOException {
     long ended = System.nanoTime();
     HistoryChecker historyChecker =
-        new HistoryChecker(plan.ttl(), plan.patience(), promises.effects());
+        new HistoryChecker(
+            plan.ttl(), promises.expiry(plan.ttl()), plan.patience(), promises.effects());
     Timeline timeline = new Timeline(began, ended);
     List<Path> files;
     try (Stream<Path> all = Files.list(folder)) {

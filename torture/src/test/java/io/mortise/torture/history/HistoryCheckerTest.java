@@ -33,10 +33,14 @@ class HistoryCheckerTest {
 
   /** Lines without worker's zeros: {@code nanos letter worker lock try token more}. */
   private CheckResult check(String... lines) {
+    return check(historyChecker, lines);
+  }
+
+  private static CheckResult check(HistoryChecker checker, String... lines) {
     for (String line : lines) {
-      historyChecker.take(HistoryEvent.parse(line));
+      checker.take(HistoryEvent.parse(line));
     }
-    return historyChecker.check();
+    return checker.check();
   }
 
   private static List<SafetyRule> rules(CheckResult checkResult) {
@@ -316,6 +320,68 @@ class HistoryCheckerTest {
     assertThat(checkResult.figures().longest(SafetyRule.CRASH_RELEASE)).isEqualTo(1560);
   }
 
+  /** A power cut that is over at 60; long after it another holds with the given token. */
+  private static CheckResult checkTokenAfterPowerCut(long token) {
+    FaultEffect effect = new FaultEffect(DelayBound.STORE, Set.of(SafetyRule.RISING_TOKENS), true);
+    return check(
+        new HistoryChecker(TTL, PATIENCE, Map.of("power-cut", effect)),
+        "10 A 1001 hot-0 1 0 0",
+        "20 G 1001 hot-0 1 100 0",
+        "30 S 1001 hot-0 1 100 0",
+        "31 R 1001 hot-0 1 0 0",
+        "50 F 0 power-cut 0 0 0",
+        "60 H 0 power-cut 0 0 0",
+        "9000 A 1001 hot-0 2 0 0",
+        "9010 G 1001 hot-0 2 101 0",
+        "9020 S 1001 hot-0 2 101 0",
+        "9021 R 1001 hot-0 2 0 0",
+        "9030 A 2001 hot-0 1 0 0",
+        "9040 G 2001 hot-0 1 " + token + " 0");
+  }
+
+  @Test
+  void givenTokensThatWereSetBack_whenOneIsBelowWhereTheyHadBeen_thenThatWasForetold() {
+    CheckResult checkResult = checkTokenAfterPowerCut(99);
+    assertThat(checkResult.findings()).isEmpty();
+    assertThat(checkResult.expectedViolations()).containsEntry("power-cut", 1L);
+  }
+
+  @Test
+  void givenTokensThatHaveComeByWhereTheyHadBeen_whenOneIsGivenOutAgain_thenThatIsFound() {
+    assertThat(rules(checkTokenAfterPowerCut(101))).containsExactly(SafetyRule.UNIQUE_TOKENS);
+  }
+
+  private static CheckResult checkObserved(long served) {
+    return check(
+        new HistoryChecker(TTL, TTL.multipliedBy(2), PATIENCE, EFFECTS),
+        "10 A 1001 hot-0 1 0 0",
+        "20 G 1001 hot-0 1 7 0",
+        "25 A 2001 hot-0 1 0 0",
+        "40 F 1000 kill 0 0 0",
+        "40 K 1000 - 0 0 0",
+        served + " G 2001 hot-0 1 8 0",
+        "45 H 1000 kill 0 0 0");
+  }
+
+  @Test
+  void givenStoreWhereOthersWatchAProcess_whenItDies_thenItsLocksAreFreeAfterTwoTtls_notLater() {
+    assertThat(checkObserved(40 + 2000 + 500).findings()).isEmpty();
+    assertThat(rules(checkObserved(41 + 2000 + 500))).containsExactly(SafetyRule.CRASH_RELEASE);
+  }
+
+  @Test
+  void givenStoreWithoutTokens_whenAnUpdateIsLost_thenItIsNoFinding_asNothingGuardsTheResource() {
+    CheckResult checkResult =
+        check(
+            "10 A 1001 hot-0 1 0 0",
+            "20 G 1001 hot-0 1 0 0",
+            "21 W 1001 hot-0 1 0 0",
+            "22 W 1001 hot-0 1 0 0",
+            "99 V 0 hot-0 0 1 0");
+    assertThat(checkResult.findings()).isEmpty();
+    assertThat(checkResult.openLosses()).isEqualTo(1);
+  }
+
   /**
    * One waits and is killed at 100 while another holds, which gives back at {@code gave}; a third
    * waits and holds at {@code served}.
@@ -451,8 +517,22 @@ class HistoryCheckerTest {
             "20 G 1001 hot-0 1 7 0",
             "30 R 1001 hot-0 1 0 0",
             "40 F 0 server-pause 0 0 0",
-            "50 H 0 server-pause 0 0 0");
+            "50 H 0 server-pause 0 0 0",
+            "60 A 2001 hot-0 1 0 0",
+            "65 O 2001 hot-0 1 0 0");
     assertThat(rules(checkResult)).containsExactly(SafetyRule.RECOVERY);
+  }
+
+  @Test
+  void givenLockThatNobodyWantsAfterTheLastFault_thenNothingIsSaidOfIt() {
+    CheckResult checkResult =
+        check(
+            "10 A 1001 hot-0 1 0 0",
+            "20 G 1001 hot-0 1 7 0",
+            "30 R 1001 hot-0 1 0 0",
+            "40 F 0 server-pause 0 0 0",
+            "50 H 0 server-pause 0 0 0");
+    assertThat(checkResult.findings()).isEmpty();
   }
 
   @Test

@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.guarantee.GuaranteeLevel;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.spi.Capability;
+import io.mortise.spi.StoreProfile;
 import io.mortise.torture.history.FaultEffect;
 import io.mortise.torture.history.FaultEffect.DelayBound;
 import io.mortise.torture.history.HistoryViolation.SafetyRule;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
@@ -20,10 +22,29 @@ class ExpectedGuaranteesTest {
   private static final GuaranteeTable TABLE = GuaranteeTable.load();
   private static final Set<Capability> SKIPS =
       EnumSet.of(Capability.QUEUE, Capability.SKIPS_DISCONNECTED);
+  private static final Duration TTL = Duration.ofSeconds(2);
+  private static final Duration LAG = Duration.ofSeconds(4);
+
+  private static StoreProfile profile(Set<Capability> capabilities) {
+    return new StoreProfile("a store", capabilities, TTL, TTL, LAG);
+  }
+
+  private static Duration expiry(String mode, Set<Capability> capabilities) {
+    return ExpectedGuarantees.of(TABLE, mode, profile(capabilities), Set.of()).expiry(TTL);
+  }
+
+  @Test
+  void givenStoreWithoutClock_thenADeadProcessHoldsForTwoTtls_andWithoutSessionsForTheLagToo() {
+    Set<Capability> all = EnumSet.allOf(Capability.class);
+    assertThat(expiry("etcd", all)).isEqualTo(TTL.multipliedBy(2));
+    assertThat(expiry("consul/memory", all)).isEqualTo(TTL.multipliedBy(2));
+    assertThat(expiry("memcached", Set.of())).isEqualTo(TTL.plus(LAG));
+    assertThat(expiry("redis/always", all)).isEqualTo(TTL);
+  }
 
   private static FaultEffect effect(String mode, InjectedFault injectedFault) {
     FaultEffect faultEffect =
-        ExpectedGuarantees.of(TABLE, mode, SKIPS, EnumSet.of(injectedFault))
+        ExpectedGuarantees.of(TABLE, mode, profile(SKIPS), EnumSet.of(injectedFault))
             .effects()
             .get(injectedFault.label());
     return Objects.requireNonNull(faultEffect);
@@ -35,6 +56,14 @@ class ExpectedGuaranteesTest {
 
   private static DelayBound delay(String mode, InjectedFault injectedFault) {
     return effect(mode, injectedFault).delay();
+  }
+
+  @Test
+  void givenStoreWithoutClock_whenItForgets_thenItsTokensAreSetBack_andThoseOfOthersGoOn() {
+    assertThat(effect("nats", InjectedFault.POWER_CUT).setsTokensBack()).isTrue();
+    assertThat(effect("etcd", InjectedFault.POWER_CUT).setsTokensBack()).isFalse();
+    assertThat(mayBreak("redis-plain", InjectedFault.FAILOVER)).contains(SafetyRule.RISING_TOKENS);
+    assertThat(effect("redis-plain", InjectedFault.FAILOVER).setsTokensBack()).isFalse();
   }
 
   @Test
@@ -91,7 +120,8 @@ class ExpectedGuaranteesTest {
       for (Capability lacking : SKIPS) {
         Set<Capability> others = EnumSet.complementOf(EnumSet.of(lacking));
         ExpectedGuarantees expectedGuarantees =
-            ExpectedGuarantees.of(TABLE, "h2/immediate", others, EnumSet.of(injectedFault));
+            ExpectedGuarantees.of(
+                TABLE, "h2/immediate", profile(others), EnumSet.of(injectedFault));
         assertThat(expectedGuarantees.effects().get(injectedFault.label()))
             .isEqualTo(FaultEffect.of(DelayBound.WAITER_BY_SESSION));
       }
@@ -101,7 +131,7 @@ class ExpectedGuaranteesTest {
   @Test
   void givenStoreWithoutRow_thenNothingMayBreak() {
     ExpectedGuarantees expectedGuarantees =
-        ExpectedGuarantees.of(TABLE, "", SKIPS, EnumSet.allOf(InjectedFault.class));
+        ExpectedGuarantees.of(TABLE, "", profile(SKIPS), EnumSet.allOf(InjectedFault.class));
     assertThat(expectedGuarantees.mode()).isEmpty();
     assertThat(expectedGuarantees.effects().values())
         .allMatch(faultEffect -> faultEffect.mayBreak().isEmpty());
@@ -111,7 +141,9 @@ class ExpectedGuaranteesTest {
   void givenFaultThatTheTableSaysCannotOccur_thenTheRunIsRefused() {
     assertThat(TABLE.cell("sqlite", "failover").answer()).isEqualTo(GuaranteeLevel.NONE);
     assertThatThrownBy(
-            () -> ExpectedGuarantees.of(TABLE, "sqlite", SKIPS, EnumSet.of(InjectedFault.FAILOVER)))
+            () ->
+                ExpectedGuarantees.of(
+                    TABLE, "sqlite", profile(SKIPS), EnumSet.of(InjectedFault.FAILOVER)))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("sqlite cannot have the fault failover");
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.spi.Capability;
+import io.mortise.spi.StoreProfile;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.torture.history.CheckResult;
 import io.mortise.torture.history.EventKind;
@@ -99,7 +100,8 @@ class TortureReportTest {
         ExpectedGuarantees.of(
             GuaranteeTable.load(),
             "redis/always",
-            EnumSet.allOf(Capability.class),
+            new StoreProfile(
+                "a store", EnumSet.allOf(Capability.class), plan.ttl(), plan.ttl(), Duration.ZERO),
             Set.of(InjectedFault.PAUSE));
     HistoryChecker checker = new HistoryChecker(plan.ttl(), plan.patience(), promises.effects());
     history.forEach(checker::take);

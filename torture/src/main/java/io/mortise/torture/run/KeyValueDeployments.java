@@ -1,0 +1,164 @@
+package io.mortise.torture.run;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.mortise.testkit.server.ConsulServer;
+import io.mortise.testkit.server.ConsulServer.ConsulCluster;
+import io.mortise.testkit.server.EtcdServer;
+import io.mortise.testkit.server.EtcdServer.EtcdCluster;
+import io.mortise.testkit.server.FakeClock;
+import io.mortise.testkit.server.LocalServer;
+import io.mortise.testkit.server.LocalServer.LocalCluster;
+import io.mortise.testkit.server.LossyDisk;
+import io.mortise.testkit.server.MemcachedServer;
+import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
+import io.mortise.testkit.server.NatsServer;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/** Servers that keep keys and values, alone and together: etcd, Consul, NATS and memcached. */
+final class KeyValueDeployments {
+  private static final String OWN_CLOCK =
+      "a Go program asks the system for the time, past libfaketime";
+
+  private KeyValueDeployments() {}
+
+  /** One etcd. */
+  static Optional<StoreDeployment> etcd(Set<InjectedFault> wanted) {
+    return EtcdServer.installed()
+        .map(
+            program ->
+                single(wanted, "--data-dir", arguments -> EtcdServer.start(program, arguments)))
+        .map(
+            made ->
+                made.storeDeployment()
+                    .can(
+                        InjectedFault.FORGET,
+                        () ->
+                            made.server()
+                                .post(
+                                    "/v3/kv/deleterange",
+                                    "{\"key\":\"%s\",\"range_end\":\"%s\"}"
+                                        .formatted(base64("/mortise/"), base64("/mortise0")))));
+  }
+
+  private static String base64(String text) {
+    return Base64.getEncoder().encodeToString(text.getBytes(UTF_8));
+  }
+
+  /** Three that elect a leader. */
+  static Optional<StoreDeployment> etcdCluster() {
+    return EtcdServer.installed().map(program -> cluster(EtcdCluster.start(program)));
+  }
+
+  /** One Consul server. */
+  static Optional<StoreDeployment> consul(Set<InjectedFault> wanted) {
+    return ConsulServer.installed()
+        .map(
+            program ->
+                single(wanted, "-data-dir", arguments -> ConsulServer.start(program, arguments)))
+        .map(
+            made ->
+                made.storeDeployment()
+                    .can(
+                        InjectedFault.FORGET,
+                        () -> made.server().send("DELETE", "/v1/kv/mortise/?recurse", "")));
+  }
+
+  /** Three that elect a leader. */
+  static Optional<StoreDeployment> consulCluster() {
+    return ConsulServer.installed().map(program -> cluster(ConsulCluster.start(program)));
+  }
+
+  /** One NATS server, which forces its files to the disk seldom. */
+  static Optional<StoreDeployment> nats(Set<InjectedFault> wanted) {
+    return NatsServer.installed()
+        .map(program -> single(wanted, "-sd", arguments -> NatsServer.start(program, arguments)))
+        .map(
+            made ->
+                made.storeDeployment()
+                    .can(
+                        InjectedFault.FORGET,
+                        () -> made.server().ask("$JS.API.STREAM.PURGE.KV_mortise", "{}")));
+  }
+
+  /** One memcached that does not evict. */
+  static Optional<StoreDeployment> memcached(Set<InjectedFault> wanted) {
+    return MemcachedServer.installed().map(program -> memcached(program, wanted));
+  }
+
+  private static StoreDeployment memcached(Path program, Set<InjectedFault> wanted) {
+    Optional<FakeClock> clock = StoreDeployments.clock(wanted);
+    MemcachedServer server =
+        StoreDeployments.started(
+            () ->
+                clock.isPresent()
+                    ? MemcachedServer.start(clock.get(), program, "-M")
+                    : MemcachedServer.start(program, "-M"),
+            List.of(clock));
+    StoreDeployment storeDeployment = new StoreDeployment(server.url(), true);
+    clock.ifPresent(storeDeployment::owns);
+    storeDeployment.owns(server);
+    return StoreDeployments.build(
+        storeDeployment,
+        made -> {
+          ServerFaults.only(server, made);
+          ServerFaults.clock(clock, made)
+              .can(
+                  InjectedFault.FORGET,
+                  () -> {
+                    try (RawMemcachedConnection raw = new RawMemcachedConnection(server.port())) {
+                      raw.ask("flush_all");
+                    }
+                  });
+        });
+  }
+
+  /** A server, and the deployment that owns it. */
+  private record SingleServer<S extends LocalServer>(S server, StoreDeployment storeDeployment) {}
+
+  /**
+   * A server that keeps files.
+   *
+   * @param folderOption by which it is told where
+   * @param start with further arguments
+   */
+  private static <S extends LocalServer> SingleServer<S> single(
+      Set<InjectedFault> wanted, String folderOption, Function<String[], S> start) {
+    Optional<LossyDisk> disk = StoreDeployments.disk(wanted);
+    String[] arguments =
+        disk.map(there -> new String[] {folderOption, there.folder().resolve("data").toString()})
+            .orElse(new String[0]);
+    S server = StoreDeployments.started(() -> start.apply(arguments), List.of(disk));
+    StoreDeployment storeDeployment = new StoreDeployment(server.url(), true);
+    disk.ifPresent(storeDeployment::owns);
+    storeDeployment.owns(server);
+    StoreDeployments.build(
+        storeDeployment,
+        made ->
+            ServerFaults.disk(disk, server, ServerFaults.only(server, made))
+                .lacks(InjectedFault.CLOCK_FORWARD, OWN_CLOCK)
+                .lacks(InjectedFault.CLOCK_BACK, OWN_CLOCK));
+    return new SingleServer<>(server, storeDeployment);
+  }
+
+  /** Two of three faults of servers are the leader's. */
+  private static StoreDeployment cluster(LocalCluster<?> cluster) {
+    StoreDeployment storeDeployment = new StoreDeployment(cluster.url(0), true).owns(cluster);
+    int[] turn = {0};
+    return ServerFaults.one(
+            () -> {
+              int leader = cluster.leaderOfAll();
+              return cluster.member(turn[0]++ % 3 == 2 ? (leader + 1) % cluster.size() : leader);
+            },
+            Duration.ZERO,
+            storeDeployment)
+        // One that fails while the others still elect would be two faults at a time.
+        .eachUntil(cluster::leaderOfAll);
+  }
+}
