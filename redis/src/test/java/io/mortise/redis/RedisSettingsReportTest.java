@@ -47,8 +47,8 @@ class RedisSettingsReportTest {
         Admin admin = new Admin(server)) {
       StoreReport forgets = examine(server.url());
       assertThat(forgets.mode()).isEqualTo("redis/forgets");
-      boolean isValkey = version.binary().endsWith("valkey-server");
-      String product = isValkey ? "valkey_version" : "redis_version";
+      String product =
+          server.info("server_name").equals("valkey") ? "valkey_version" : "redis_version";
       assertThat(finding(forgets, product).grade()).isEqualTo(Grade.FINE);
       assertThat(finding(forgets, "appendonly").grade()).isEqualTo(Grade.WEAK);
       assertThat(finding(forgets, "appendonly").remedy()).contains("appendonly yes");

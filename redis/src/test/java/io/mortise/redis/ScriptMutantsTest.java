@@ -218,8 +218,7 @@ class ScriptMutantsTest {
   private static void tidy() {
     List<RedisServer> servers =
         Stream.concat(
-                Stream.of(RedisServers.values()).map(RedisServers::shared),
-                AdjustableClockServer.started().stream())
+                RedisServers.started().stream(), AdjustableClockServer.started().stream())
             .toList();
     for (RedisServer server : servers) {
       try {
