@@ -41,7 +41,9 @@ public enum RedisServers {
 
   private Optional<Path> find() {
     String named = System.getProperty(property);
-    return named == null ? installed.get() : Optional.of(Path.of(named)).filter(Files::isExecutable);
+    return named == null
+        ? installed.get()
+        : Optional.of(Path.of(named)).filter(Files::isExecutable);
   }
 
   /** One that nobody in this JVM had before. */
@@ -68,7 +70,8 @@ public enum RedisServers {
   /** Its program; where there is none, the test is skipped, or on CI fails. */
   public Path binary() {
     Assumptions.assumeFalse(
-        "none".equals(System.getProperty(property)), () -> "SKIPPED: there is no " + this + " here.");
+        "none".equals(System.getProperty(property)),
+        () -> "SKIPPED: there is no " + this + " here.");
     return TestPrerequisites.required(find(), "The server for " + this);
   }
 

@@ -123,7 +123,8 @@ class RedisSettingsReportTest {
   @ParameterizedTest
   @EnumSource(RedisServers.class)
   void givenReplica_whenExamined_thenFailoverIsNoted(RedisServers version) {
-    try (RedisServer server = version.start();
+    // Or the server waits for 5 s for further replicas.
+    try (RedisServer server = version.start("--repl-diskless-sync-delay", "0");
         RedisServer replica = version.start();
         Admin admin = new Admin(replica)) {
       admin.commands.replicaof("127.0.0.1", server.port());
