@@ -61,7 +61,7 @@ class DoctorTest {
           .contains("  WEAK  appendonly: no", "For more: Set appendonly yes")
           .contains("Decides: Power loss, Server crash.")
           .contains("  ok    a lock: token ", "  ok    round trip: ", "  ok    clock rate: ")
-          .contains("It is in mode redis/forgets: Redis, one server")
+          .contains("It is in mode redis/forgets: Redis or Valkey, one server")
           .contains("  detected by token  client pause, server crash, power loss");
     }
   }

@@ -109,7 +109,7 @@ class GuaranteesTest {
   void givenStore_whenItsGuaranteesAreAsked_thenEachHasItsReason() {
     assertThat(execute("guarantees", "redis/forgets")).isZero();
     assertThat(out.toString(UTF_8))
-        .startsWith("redis/forgets: Redis, one server")
+        .startsWith("redis/forgets: Redis or Valkey, one server")
         .contains("Client pause: detected by token", "  Server crash: ")
         .doesNotContain("redis/always");
     assertThat(execute("guarantees")).isZero();

@@ -4,10 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
 import io.mortise.consul.ConsulGateway.Answer;
+import io.mortise.internal.storekit.KeyEscaper;
 import io.mortise.internal.storekit.RemovalEntries;
 import io.mortise.spi.document.VersionedDocuments;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConsulDocuments implements VersionedDocuments {
   static final RemovalEntries REMOVALS = new RemovalEntries(64);
+  private static final KeyEscaper NAMES = new KeyEscaper("*-_");
 
   /** Before the key of an entry. */
   static final String PATH = "/v1/kv/";
@@ -65,27 +65,22 @@ final class ConsulDocuments implements VersionedDocuments {
   }
 
   /**
-   * The kind, and behind the slash a name whose letters and digits alone stand for themselves:
-   * Consul's server of HTTP takes slashes and dots for those of a path.
+   * The kind, and behind the slash the escaped name: Consul's server of HTTP takes slashes and dots
+   * for those of a path.
    */
   private String key(String key) {
     int slash = key.indexOf('/') + 1;
-    String name = URLEncoder.encode(key.substring(slash), UTF_8);
-    return prefix
-        + key.substring(0, slash)
-        + name.replace("+", "%20").replace(".", "%2E").replace('%', '=');
+    return prefix + key.substring(0, slash) + NAMES.escape(key.substring(slash));
   }
 
   /** The reverse; empty if it is the key of no document, which another program has made. */
   private Optional<String> plain(String key) {
     int slash = key.indexOf('/', prefix.length()) + 1;
-    try {
-      String name = URLDecoder.decode(key.substring(slash).replace('=', '%'), UTF_8);
-      return Optional.of(key.substring(prefix.length(), slash) + name)
-          .filter(plain -> key(plain).equals(key));
-    } catch (IllegalArgumentException e) {
-      return Optional.empty();
-    }
+    return slash == 0
+        ? Optional.empty()
+        : NAMES
+            .unescape(key.substring(slash))
+            .map(name -> key.substring(prefix.length(), slash) + name);
   }
 
   @Override

@@ -1,7 +1,6 @@
 package io.mortise.consul;
 
 import io.mortise.internal.storekit.HttpServers;
-import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.internal.storekit.HttpServers.RequestForm;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -34,12 +33,7 @@ final class ConsulGateway implements AutoCloseable {
    */
   ConsulGateway(ConsulTarget target, String purpose) {
     this.target = target;
-    this.agents =
-        new HttpServers(
-            new HttpTarget(
-                "Consul", target.agents(), target.timeout(), target.ca(), target.display()),
-            MOST_IN_FLIGHT,
-            purpose);
+    this.agents = new HttpServers(target.http(), MOST_IN_FLIGHT, purpose);
   }
 
   /** What a request is for, and which answers are its result. */
@@ -114,7 +108,7 @@ final class ConsulGateway implements AutoCloseable {
     return agents.inTurn(
         () ->
             agents
-                .send(path, form(body, target.timeout()))
+                .send(path, form(body, target.http().timeout()))
                 .thenCompose(response -> result(purpose, response)),
         this::translated);
   }

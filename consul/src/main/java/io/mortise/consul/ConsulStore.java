@@ -1,10 +1,14 @@
 package io.mortise.consul;
 
 import io.mortise.annotation.Beta;
+import io.mortise.internal.liveness.ExaminedStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.document.DocumentStore;
+import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
+import java.util.function.LongSupplier;
 
 /**
  * Opens stores in Consul: each lock is an entry of the key-value store that is replaced by
@@ -35,6 +39,24 @@ public final class ConsulStore {
    * @throws io.mortise.StoreUnfitException if one can, but must not be used as it is
    */
   public static LockStore open(String url) {
-    return ConsulLockStore.connect(StoreUrl.parse(url), Ticker.SYSTEM, WallClock.SYSTEM);
+    return open(StoreUrl.parse(url));
+  }
+
+  static LockStore open(StoreUrl url) {
+    ConsulTarget target = ConsulTarget.parse(url);
+    ConsulGateway gateway = new ConsulGateway(target, "requests");
+    LongSupplier micros = VersionedDocuments.timeOfDay(Ticker.SYSTEM, WallClock.SYSTEM);
+    ConsulDocuments documents = new ConsulDocuments(gateway, target.prefix(), micros);
+    ConsulDocuments renewals =
+        new ConsulDocuments(new ConsulGateway(target, "renewals"), target.prefix(), micros);
+    return ExaminedStore.checked(
+        DocumentStore.withoutClock(
+            DocumentStore.profileWithoutClock(target.toString(), target.http().timeout()),
+            documents,
+            renewals,
+            Ticker.SYSTEM,
+            WallClock.SYSTEM),
+        documents::checkAccess,
+        () -> new ConsulSettingsReport(gateway).make());
   }
 }

@@ -3,8 +3,6 @@ package io.mortise.consul;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.time.Ticker;
-import io.mortise.spi.time.WallClock;
 import java.util.Set;
 
 /** Opens {@code consul:} URLs, see {@link ConsulStore#open}. */
@@ -19,6 +17,6 @@ public final class ConsulStoreProvider implements LockStoreProvider {
 
   @Override
   public LockStore open(StoreUrl url) {
-    return ConsulLockStore.connect(url, Ticker.SYSTEM, WallClock.SYSTEM);
+    return ConsulStore.open(url);
   }
 }

@@ -19,9 +19,9 @@ class ConsulTargetTest {
   @Test
   void givenOneHost_thenTheDefaultsHold() {
     ConsulTarget target = parse("consul://a");
-    assertThat(target.agents()).containsExactly(URI.create("http://a:8500"));
+    assertThat(target.http().servers()).containsExactly(URI.create("http://a:8500"));
     assertThat(target.token()).isNull();
-    assertThat(target.timeout()).isEqualTo(Duration.ofSeconds(5));
+    assertThat(target.http().timeout()).isEqualTo(Duration.ofSeconds(5));
     assertThat(target.prefix()).isEqualTo("mortise/");
     assertThat(target).hasToString("consul:a:8500");
   }
@@ -30,12 +30,12 @@ class ConsulTargetTest {
   void givenAllParts_thenTheyAreFound_andTheTokenIsNotShown() {
     ConsulTarget target =
         parse("consul://s3c%2Fr%40t@a:1,[::1]:2,b?namespace=shop&timeout=2s&tls=true");
-    assertThat(target.agents())
+    assertThat(target.http().servers())
         .containsExactly(
             URI.create("https://a:1"), URI.create("https://[::1]:2"), URI.create("https://b:8501"));
     assertThat(target.token()).isEqualTo("s3c/r@t");
     assertThat(target.prefix()).isEqualTo("mortise-shop/");
-    assertThat(target.timeout()).isEqualTo(Duration.ofSeconds(2));
+    assertThat(target.http().timeout()).isEqualTo(Duration.ofSeconds(2));
     assertThat(target).hasToString("consul:a:1,[::1]:2,b:8501");
   }
 
@@ -59,7 +59,7 @@ class ConsulTargetTest {
         "consul://a?ttl=5s, The TTL is the client's",
         "consul://a?ca=/etc/ca.pem, Add tls=true.",
         "consul://a?tls=true&ca=/nowhere/ca.pem, Cannot read '/nowhere/ca.pem'",
-        "consul://a?namespace=a.b, 'a.b' is not a namespace in Consul.",
+        "consul://a?namespace=a.b, 'a.b' is not a namespace in consul.",
         "consul://me:s3cret@a, Write consul://token@host:8500.",
         "consul://s3c%0Aret@a, Write consul://token@host:8500.",
         "consul://@a, Write consul://token@host:8500.",

@@ -3,7 +3,6 @@ package io.mortise.etcd;
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.HttpServers;
-import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.internal.storekit.HttpServers.RequestForm;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -40,22 +39,17 @@ final class EtcdGateway implements AutoCloseable {
    */
   EtcdGateway(EtcdTarget target, String purpose) {
     this.target = target;
-    this.members =
-        new HttpServers(
-            new HttpTarget(
-                "etcd", target.members(), target.timeout(), target.ca(), target.display()),
-            MOST_IN_FLIGHT,
-            purpose);
+    this.members = new HttpServers(target.http(), MOST_IN_FLIGHT, purpose);
   }
 
   /** What to call the store in messages. */
   String display() {
-    return target.display();
+    return target.http().display();
   }
 
   /** For how long a request waits for its turn, and then for its answer. */
   Duration timeout() {
-    return target.timeout();
+    return target.http().timeout();
   }
 
   /** See {@link HttpServers#unsent}. */

@@ -1,10 +1,20 @@
 package io.mortise.etcd;
 
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.annotation.Beta;
+import io.mortise.internal.liveness.ExaminedStore;
+import io.mortise.internal.storekit.HttpServers.HttpTarget;
+import io.mortise.internal.storekit.TlsProbe;
+import io.mortise.internal.storekit.TlsProbe.ProbeAnswer;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.document.DocumentStore;
+import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
+import java.net.InetSocketAddress;
+import java.util.function.LongSupplier;
 
 /**
  * Opens stores in etcd, 3.4 or later: each lock is a key that is replaced by comparing its
@@ -35,6 +45,41 @@ public final class EtcdStore {
    * @throws io.mortise.StoreUnfitException if one can, but must not be used as it is
    */
   public static LockStore open(String url) {
-    return EtcdLockStore.connect(StoreUrl.parse(url), Ticker.SYSTEM, WallClock.SYSTEM);
+    return open(StoreUrl.parse(url));
+  }
+
+  static LockStore open(StoreUrl url) {
+    EtcdTarget target = EtcdTarget.parse(url);
+    EtcdGateway gateway = new EtcdGateway(target, "requests");
+    LongSupplier micros = VersionedDocuments.timeOfDay(Ticker.SYSTEM, WallClock.SYSTEM);
+    EtcdDocuments documents = new EtcdDocuments(gateway, target.prefix(), micros, Ticker.SYSTEM);
+    EtcdDocuments renewals =
+        new EtcdDocuments(
+            new EtcdGateway(target, "renewals"), target.prefix(), micros, Ticker.SYSTEM);
+    try {
+      return ExaminedStore.checked(
+          DocumentStore.withoutClock(
+              DocumentStore.profileWithoutClock(target.toString(), gateway.timeout()),
+              documents,
+              renewals,
+              Ticker.SYSTEM,
+              WallClock.SYSTEM),
+          documents::checkAccess,
+          () -> new EtcdSettingsReport(gateway).make());
+    } catch (StoreUnavailableException e) {
+      throw wantsTls(target.http())
+          ? new StoreUnfitException(
+              "Etcd speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target),
+              e)
+          : e;
+    }
+  }
+
+  /** A member that speaks TLS says nothing to what is none. */
+  private static boolean wantsTls(HttpTarget target) {
+    return !target.isTls()
+        && target.servers().stream()
+            .map(member -> new InetSocketAddress(member.getHost(), member.getPort()))
+            .anyMatch(member -> TlsProbe.askInTls(member, target.timeout()) == ProbeAnswer.YES);
   }
 }

@@ -3,8 +3,6 @@ package io.mortise.etcd;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.time.Ticker;
-import io.mortise.spi.time.WallClock;
 import java.util.Set;
 
 /** Opens {@code etcd:} URLs, see {@link EtcdStore#open}. */
@@ -19,6 +17,6 @@ public final class EtcdStoreProvider implements LockStoreProvider {
 
   @Override
   public LockStore open(StoreUrl url) {
-    return EtcdLockStore.connect(url, Ticker.SYSTEM, WallClock.SYSTEM);
+    return EtcdStore.open(url);
   }
 }

@@ -19,9 +19,9 @@ class EtcdTargetTest {
   @Test
   void givenOneHost_thenTheDefaultsHold() {
     EtcdTarget target = parse("etcd://a");
-    assertThat(target.members()).containsExactly(URI.create("http://a:2379"));
+    assertThat(target.http().servers()).containsExactly(URI.create("http://a:2379"));
     assertThat(target.user()).isNull();
-    assertThat(target.timeout()).isEqualTo(Duration.ofSeconds(5));
+    assertThat(target.http().timeout()).isEqualTo(Duration.ofSeconds(5));
     assertThat(target.prefix()).isEqualTo("/mortise//");
     assertThat(target).hasToString("etcd:a:2379");
   }
@@ -30,14 +30,14 @@ class EtcdTargetTest {
   void givenAllParts_thenTheyAreFound_andThePasswordIsNotShown() {
     EtcdTarget target =
         parse("etcd://me:s3c%2Fr%40t@a:1,[::1]:2,b?namespace=shop&timeout=2s&tls=true");
-    assertThat(target.members())
+    assertThat(target.http().servers())
         .containsExactly(
             URI.create("https://a:1"), URI.create("https://[::1]:2"), URI.create("https://b:2379"));
     assertThat(target.user()).isEqualTo("me");
     assertThat(target.password()).isEqualTo("s3c/r@t");
     assertThat(target.prefix()).isEqualTo("/mortise/shop/");
-    assertThat(target.timeout()).isEqualTo(Duration.ofSeconds(2));
-    assertThat(target.isTls()).isTrue();
+    assertThat(target.http().timeout()).isEqualTo(Duration.ofSeconds(2));
+    assertThat(target.http().isTls()).isTrue();
     assertThat(target).hasToString("etcd:a:1,[::1]:2,b:2379");
   }
 
@@ -61,7 +61,7 @@ class EtcdTargetTest {
         "etcd://a?tls=true&ca=/nowhere/ca.pem, Cannot read '/nowhere/ca.pem'",
         "etcd://a?timeout=5, Parameter 'timeout'",
         "etcd://a?timeout=1ms, Give 100ms to 1m.",
-        "etcd://a?namespace=a/b, 'a/b' is not a namespace.",
+        "etcd://a?namespace=a/b, 'a/b' is not a namespace in etcd.",
         "etcd://me@a, needs a user and a password",
         "`etcd://a,my_host:1`, 'my_host:1' in store URL",
         "etcd://a:65536, is not within 1 and 65535",

@@ -2,6 +2,7 @@ package io.mortise.nats;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.time.DurationText;
 import io.nats.client.Connection;
@@ -13,6 +14,7 @@ import io.nats.client.api.MessageInfo;
 import io.nats.client.api.PublishAck;
 import io.nats.client.api.PurgeResponse;
 import io.nats.client.api.Republish;
+import io.nats.client.api.ServerInfo;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
 import io.nats.client.api.StreamInfo;
@@ -48,6 +50,7 @@ final class NatsBucket implements AutoCloseable {
   private static final int WRONG_LAST_SEQUENCE = 10071;
   private static final int WRONG_LAST_SEQUENCE_SHORT = 10164;
 
+  private static final String OLDEST = "2.9.0";
   private static final String API = "$JS.API.STREAM.";
   private static final String EXPECTED_STREAM = "Nats-Expected-Stream";
   private static final String EXPECTED_SEQUENCE = "Nats-Expected-Last-Subject-Sequence";
@@ -211,8 +214,51 @@ final class NatsBucket implements AutoCloseable {
             .formatted(target.bucket(), why, target));
   }
 
+  /**
+   * Completes exceptionally if locks cannot be kept here: the server is too old, the bucket is not
+   * fit, or the user may not use it.
+   *
+   * @throws StoreUnfitException if the server is too old
+   */
+  CompletionStage<OptionalLong> check() {
+    ServerInfo server = connection().getServerInfo();
+    if (server.isOlderThanVersion(OLDEST)) {
+      throw new StoreUnfitException(
+          "NATS is of version %s (store=%s). Locks need 2.9 or later."
+              .formatted(server.getVersion(), target));
+    }
+    return info("")
+        .thenCompose(
+            found ->
+                found.hasError()
+                    ? CompletableFuture.completedFuture(OptionalLong.empty())
+                    : checkAccess())
+        .exceptionally(
+            failure -> {
+              throw refused(CompletionStages.cause(failure));
+            });
+  }
+
+  private RuntimeException refused(Throwable failure) {
+    String told = connection().getLastError();
+    if (failure.getCause() instanceof CancellationException
+        || failure.getCause() instanceof JetStreamStatusException) {
+      // Nobody in NATS takes the request.
+      return withoutJetStream(failure);
+    }
+    if (failure instanceof StoreUnavailableException
+        && told != null
+        && told.contains("Permissions Violation")) {
+      return new StoreUnfitException(
+          "NATS does not let this user use bucket '%s' (store=%s): %s. The page of the store has the permissions."
+              .formatted(target.bucket(), target, told),
+          failure);
+    }
+    return new CompletionException(failure);
+  }
+
   /** A write that is refused to everybody, and to a user who may not write in another way. */
-  CompletionStage<OptionalLong> checkAccess() {
+  private CompletionStage<OptionalLong> checkAccess() {
     return send(
             subjects() + "access", new Headers().put(EXPECTED_STREAM, stream + "-other"), NOTHING)
         .thenApply(answer -> written(answer, OTHER_STREAM));
@@ -239,13 +285,7 @@ final class NatsBucket implements AutoCloseable {
     throw unavailable("refuses a request: " + error);
   }
 
-  /** Whether a request failed because nobody in NATS takes it. */
-  static boolean hasNoResponder(Throwable failure) {
-    return failure.getCause() instanceof CancellationException
-        || failure.getCause() instanceof JetStreamStatusException;
-  }
-
-  StoreUnfitException withoutJetStream(Throwable cause) {
+  private StoreUnfitException withoutJetStream(Throwable cause) {
     return new StoreUnfitException(
         "JetStream is not enabled, for this account at least (store=%s). Start nats-server with -js, and enable JetStream for the account."
             .formatted(target),

@@ -1,11 +1,17 @@
 package io.mortise.nats;
 
+import io.mortise.StoreUnavailableException;
 import io.mortise.annotation.Beta;
+import io.mortise.internal.liveness.ExaminedStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.document.DocumentStore;
+import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
 import io.nats.client.Connection;
+import io.nats.client.api.ServerInfo;
+import java.util.function.LongSupplier;
 
 /**
  * Opens stores in NATS JetStream, server 2.9 or later: each lock is a key of a key-value bucket,
@@ -40,7 +46,12 @@ public final class NatsStore {
    * @throws io.mortise.StoreUnfitException if one can, but must not be used as it is
    */
   public static LockStore open(String url) {
-    return NatsLockStore.connect(StoreUrl.parse(url), Ticker.SYSTEM, WallClock.SYSTEM);
+    return open(StoreUrl.parse(url));
+  }
+
+  static LockStore open(StoreUrl url) {
+    NatsTarget target = NatsTarget.parse(url);
+    return open(new NatsBucket(NatsConnector.to(target), target), target);
   }
 
   /**
@@ -55,6 +66,26 @@ public final class NatsStore {
    * @throws io.mortise.StoreUnfitException if it does, but must not be used as it is
    */
   public static LockStore open(Connection connection, String parameters) {
-    return NatsLockStore.over(connection, parameters, Ticker.SYSTEM, WallClock.SYSTEM);
+    if (connection.getStatus() != Connection.Status.CONNECTED) {
+      throw new StoreUnavailableException(
+          "The connection to NATS is in status " + connection.getStatus() + ". Open it first.");
+    }
+    ServerInfo server = connection.getServerInfo();
+    NatsTarget target =
+        NatsTarget.parse("nats:" + server.getHost() + ":" + server.getPort(), parameters);
+    return open(new NatsBucket(NatsConnector.of(connection), target), target);
+  }
+
+  private static LockStore open(NatsBucket bucket, NatsTarget target) {
+    LongSupplier micros = VersionedDocuments.timeOfDay(Ticker.SYSTEM, WallClock.SYSTEM);
+    return ExaminedStore.checked(
+        DocumentStore.withoutClock(
+            DocumentStore.profileWithoutClock(target.display(), target.timeout()),
+            new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT),
+            new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT),
+            Ticker.SYSTEM,
+            WallClock.SYSTEM),
+        bucket::check,
+        () -> new NatsSettingsReport(bucket, target).make());
   }
 }

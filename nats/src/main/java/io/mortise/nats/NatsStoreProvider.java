@@ -3,8 +3,6 @@ package io.mortise.nats;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockStoreProvider;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.time.Ticker;
-import io.mortise.spi.time.WallClock;
 import java.util.Set;
 
 /** Opens {@code nats:} URLs, see {@link NatsStore#open(String)}. */
@@ -19,6 +17,6 @@ public final class NatsStoreProvider implements LockStoreProvider {
 
   @Override
   public LockStore open(StoreUrl url) {
-    return NatsLockStore.connect(url, Ticker.SYSTEM, WallClock.SYSTEM);
+    return NatsStore.open(url);
   }
 }

@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +30,6 @@ record NatsTarget(
     boolean syncAlways,
     String display) {
   private static final int DEFAULT_PORT = 4222;
-  private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_-]{0,64}");
 
   static NatsTarget parse(StoreUrl url) {
     boolean tls = url.flag("tls", false);
@@ -81,13 +79,7 @@ record NatsTarget(
 
   /** A bucket's name has no dot, so a namespace has none here. */
   private static String bucket(StoreUrl url) {
-    String namespace = url.parameter("namespace", "");
-    if (!NAMESPACE.matcher(namespace).matches()) {
-      throw new IllegalArgumentException(
-          "'"
-              + namespace
-              + "' is not a namespace in NATS. Use up to 64 letters, digits, '_', '-'.");
-    }
+    String namespace = ServerUrl.namespace(url, "_", "-");
     return namespace.isEmpty() ? "mortise" : "mortise-" + namespace;
   }
 

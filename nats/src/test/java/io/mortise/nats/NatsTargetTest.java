@@ -69,7 +69,7 @@ class NatsTargetTest {
         "nats://a?nkey=/nowhere/seed, Cannot read '/nowhere/seed'",
         "nats://a?timeout=5, Parameter 'timeout'",
         "nats://a?timeout=1ms, Give 100ms to 1m.",
-        "nats://a?namespace=a.b, 'a.b' is not a namespace in NATS.",
+        "nats://a?namespace=a.b, 'a.b' is not a namespace in nats.",
         "nats://me:x@a?credentials=/dev/null, logs in twice",
       })
   void givenWrongParameter_thenItIsRefusedWithWhatToDo(String url, String message) {

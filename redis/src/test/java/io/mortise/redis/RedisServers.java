@@ -2,45 +2,49 @@ package io.mortise.redis;
 
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.RedisServer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 
 /**
- * The servers that tests run against: Redis 6.2 from a Maven artifact, a later one and Valkey from
- * the PATH. Public, for the loaders of mutants.
+ * The servers that tests run against: Redis 6.2 from a Maven artifact, later ones and Valkey from
+ * the PATH. A property names another program, as {@code -Dmortise.redis7=…}; with {@code none}
+ * those tests are skipped, on CI too. Public, for the loaders of mutants.
  */
 public enum RedisServers {
-  REDIS_6 {
-    @Override
-    Optional<Path> find() {
-      return RedisServer.bundled();
-    }
-  },
-  REDIS_7 {
-    @Override
-    Optional<Path> find() {
-      return LATER_IS_VALKEY ? RedisServer.valkey(8) : RedisServer.installed(7);
-    }
-  },
-  VALKEY_8 {
-    @Override
-    Optional<Path> find() {
-      return RedisServer.valkey(8);
-    }
-  };
-
-  /** With {@code -Dmortise.redis.later=valkey} all tests of the later Redis run on Valkey. */
-  private static final boolean LATER_IS_VALKEY =
-      "valkey".equals(System.getProperty("mortise.redis.later"));
+  REDIS_6("mortise.redis6", RedisServer::bundled),
+  REDIS_7("mortise.redis7", () -> RedisServer.installed(7)),
+  REDIS_8("mortise.redis8", () -> RedisServer.installed(8)),
+  VALKEY_8("mortise.valkey8", () -> RedisServer.valkey(8)),
+  VALKEY_8_1("mortise.valkey81", Optional::empty);
 
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
   private static final Map<RedisServers, RedisServer> SHARED = new ConcurrentHashMap<>();
 
-  abstract Optional<Path> find();
+  private final String property;
+
+  @SuppressWarnings("ImmutableEnumChecker") // It has no state.
+  private final Supplier<Optional<Path>> installed;
+
+  RedisServers(String property, Supplier<Optional<Path>> installed) {
+    this.property = property;
+    this.installed = installed;
+  }
+
+  private Optional<Path> find() {
+    String named = System.getProperty(property);
+    return named == null
+        ? installed.get()
+        : Optional.of(Path.of(named)).filter(Files::isExecutable);
+  }
 
   /** One that nobody in this JVM had before. */
   public static String namespace() {
@@ -53,6 +57,11 @@ public enum RedisServers {
         this, missing -> start("--appendonly", "yes", "--appendfsync", "everysec"));
   }
 
+  /** Those that all tests of the JVM share, as far as they run. */
+  static Collection<RedisServer> started() {
+    return List.copyOf(SHARED.values());
+  }
+
   /** Starts one; where there is none, the test is skipped, or on CI fails. */
   public RedisServer start(String... arguments) {
     return RedisServer.start(binary(), arguments);
@@ -60,6 +69,9 @@ public enum RedisServers {
 
   /** Its program; where there is none, the test is skipped, or on CI fails. */
   public Path binary() {
+    Assumptions.assumeFalse(
+        "none".equals(System.getProperty(property)),
+        () -> "SKIPPED: there is no " + this + " here.");
     return TestPrerequisites.required(find(), "The server for " + this);
   }
 

@@ -47,8 +47,8 @@ class RedisSettingsReportTest {
         Admin admin = new Admin(server)) {
       StoreReport forgets = examine(server.url());
       assertThat(forgets.mode()).isEqualTo("redis/forgets");
-      boolean isValkey = version.binary().endsWith("valkey-server");
-      String product = isValkey ? "valkey_version" : "redis_version";
+      String product =
+          server.info("server_name").equals("valkey") ? "valkey_version" : "redis_version";
       assertThat(finding(forgets, product).grade()).isEqualTo(Grade.FINE);
       assertThat(finding(forgets, "appendonly").grade()).isEqualTo(Grade.WEAK);
       assertThat(finding(forgets, "appendonly").remedy()).contains("appendonly yes");
@@ -123,7 +123,8 @@ class RedisSettingsReportTest {
   @ParameterizedTest
   @EnumSource(RedisServers.class)
   void givenReplica_whenExamined_thenFailoverIsNoted(RedisServers version) {
-    try (RedisServer server = version.start();
+    // Or the server waits for 5 s for further replicas.
+    try (RedisServer server = version.start("--repl-diskless-sync-delay", "0");
         RedisServer replica = version.start();
         Admin admin = new Admin(replica)) {
       admin.commands.replicaof("127.0.0.1", server.port());

@@ -217,9 +217,7 @@ class ScriptMutantsTest {
   /** What a mutant has left behind, a script without end too. */
   private static void tidy() {
     List<RedisServer> servers =
-        Stream.concat(
-                Stream.of(RedisServers.values()).map(RedisServers::shared),
-                AdjustableClockServer.started().stream())
+        Stream.concat(RedisServers.started().stream(), AdjustableClockServer.started().stream())
             .toList();
     for (RedisServer server : servers) {
       try {

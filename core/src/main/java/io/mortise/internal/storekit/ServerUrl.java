@@ -1,5 +1,6 @@
 package io.mortise.internal.storekit;
 
+import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
 import java.net.URI;
@@ -102,10 +103,39 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
     return List.copyOf(uris);
   }
 
+  /**
+   * The servers of a store that speaks HTTP, with the parameters {@code timeout} and {@code ca}.
+   *
+   * @param product what messages call them
+   * @param tls whether they speak TLS
+   * @throws IllegalArgumentException if a host cannot be that of a URI, or a parameter is wrong
+   */
+  public HttpTarget http(StoreUrl url, String product, boolean tls) {
+    return new HttpTarget(
+        product, uris(url, tls), timeout(url), trusted(url, tls), url.scheme() + ":" + this);
+  }
+
   private static IllegalArgumentException wrong(StoreUrl url, int port, String login) {
     return new IllegalArgumentException(
         "'%s' is not a URL of servers. Write it like %s://%s@host1:%d,host2:%d, without %s@ if you have none, special characters as %%XX, and parameters behind a question mark."
             .formatted(url, url.scheme(), login, port, port, login));
+  }
+
+  /**
+   * The parameter {@code namespace}: up to 64 letters, digits and some other characters; empty
+   * unless it is given.
+   *
+   * @param others what else it may have, each a character
+   * @throws IllegalArgumentException if it has another one, or is longer
+   */
+  public static String namespace(StoreUrl url, String... others) {
+    String namespace = url.parameter("namespace", "");
+    if (!namespace.matches("[A-Za-z0-9" + String.join("", others) + "]{0,64}")) {
+      throw new IllegalArgumentException(
+          "'%s' is not a namespace in %s. Use up to 64 letters, digits, '%s'."
+              .formatted(namespace, url.scheme(), String.join("', '", others)));
+    }
+    return namespace;
   }
 
   /**

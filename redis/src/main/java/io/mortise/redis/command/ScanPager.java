@@ -74,8 +74,16 @@ public final class ScanPager<T> {
    */
   public record ScanPage<T>(List<T> items, @Nullable String next) {}
 
-  /** Keys found, and where to go on; "0" at the end. */
+  /**
+   * Keys found, and where to go on; "0" at the end. The keys are sorted: a server that resizes its
+   * table, as Valkey 8.1 often does, answers the same SCAN in another order.
+   */
   public record FoundKeys(String cursor, List<String> keys) {
+    /** Sorts the keys. */
+    public FoundKeys {
+      keys = keys.stream().sorted().toList();
+    }
+
     /** The words of one SCAN. */
     public static String[] command(String cursor, String pattern, int count) {
       return new String[] {"SCAN", cursor, "MATCH", pattern, "COUNT", Integer.toString(count)};
@@ -98,7 +106,7 @@ public final class ScanPager<T> {
    *
    * @param count of keys that the SCAN is to look at; 0 for as many as suit the page
    * @param shown how many keys of its answer were shown
-   * @param shownHash of these keys, in the order of the answer
+   * @param shownHash of these keys, in their order
    */
   private record ScanPosition(String cursor, int count, int shown, int shownHash) {
     static final ScanPosition START = at("0");
@@ -125,8 +133,9 @@ public final class ScanPager<T> {
     }
 
     /**
-     * Whether an answer begins with the keys that were shown. Else keys have come or gone, or the
-     * server has moved them within its table, and none of it may be skipped.
+     * Whether the keys of an answer begin with those that were shown. Else keys have come or gone,
+     * or the server has moved them into or out of this part of its table, and none of it may be
+     * skipped.
      */
     boolean continues(List<String> keys) {
       return shown <= keys.size() && keys.subList(0, shown).hashCode() == shownHash;

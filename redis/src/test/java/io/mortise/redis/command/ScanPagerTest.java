@@ -8,6 +8,7 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.Seed;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -66,6 +67,27 @@ class ScanPagerTest {
         .havingCause()
         .isInstanceOf(IllegalArgumentException.class)
         .withMessageContaining(cursor);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void givenServerThatMovesKeysWithinItsTable_thenEachIsOnOnePage(boolean isFilling) {
+    Seed seed = Seed.draw();
+    KeyTable table = new KeyTable();
+    List<String> keys = new ArrayList<>();
+    for (int i = 0; i < 60; i++) {
+      keys.add("k" + i);
+      table.buckets.get(seed.random().nextInt(BUCKETS)).add("k" + i);
+    }
+    List<String> seen = new ArrayList<>();
+    @Nullable String cursor = null;
+    do {
+      ScanPage<String> page = BoundedWait.join(pager(table, isFilling).page(cursor, 7));
+      seen.addAll(page.items());
+      cursor = page.next();
+      table.buckets.forEach(bucket -> Collections.rotate(bucket, 1));
+    } while (cursor != null);
+    assertThat(seen).as("%s", seed).containsExactlyInAnyOrderElementsOf(keys);
   }
 
   @ParameterizedTest

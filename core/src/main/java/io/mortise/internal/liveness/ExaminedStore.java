@@ -1,0 +1,49 @@
+package io.mortise.internal.liveness;
+
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreReport;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+/** A store beside which an adapter reads what its server tells of itself. Thread-safe. */
+public final class ExaminedStore extends ForwardingStore {
+  private final Supplier<CompletionStage<StoreReport>> report;
+
+  private ExaminedStore(LockStore store, Supplier<CompletionStage<StoreReport>> report) {
+    super(store);
+    this.report = report;
+  }
+
+  /**
+   * Asks the server whether it may be used. Blocks until it answers. Closes the store if it may
+   * not.
+   *
+   * @param check throws, or completes exceptionally, with the reason
+   * @param report as {@link LockStore#examine} says
+   */
+  public static LockStore checked(
+      LockStore store,
+      Supplier<? extends CompletionStage<?>> check,
+      Supplier<CompletionStage<StoreReport>> report) {
+    try {
+      var unused = check.get().toCompletableFuture().join();
+    } catch (RuntimeException e) {
+      store.close();
+      throw e instanceof CompletionException && e.getCause() instanceof RuntimeException known
+          ? known
+          : e;
+    }
+    return new ExaminedStore(store, report);
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return report.get();
+  }
+
+  @Override
+  public String toString() {
+    return profile().display();
+  }
+}
