@@ -12,10 +12,9 @@ import java.util.function.LongSupplier;
  *   <li><b>A clock</b> in tenths of a second: the time of day of this process, or the floor and the
  *       time since, whichever is later. It never goes back. So a version of absence tells when the
  *       look was.
- *   <li><b>A floor</b>, an item of the namespace: at least the version of each removed item that
- *       was forgotten in the last hour or before. It is raised an hour before the item is
- *       forgotten, and each process reads it again after two minutes. So new documents have greater
- *       versions than forgotten ones, whatever clocks show.
+ *   <li><b>A floor</b>, an item of the namespace: greater than the version of each item that is
+ *       forgotten. It is raised an hour before that, and each process reads it again after two
+ *       minutes. So new documents have greater versions than forgotten ones, whatever clocks show.
  * </ul>
  *
  * <p>Thread-safe.

@@ -237,9 +237,9 @@ final class DynamoDbDocuments implements VersionedDocuments {
   }
 
   private CompletionStage<Boolean> forget(String key, long version) {
-    if (version > versions.floor()) {
-      // Each process knows the floor long before the hour, which begins now.
-      return raiseFloor(Math.max(version, versions.now())).thenApply(raised -> false);
+    if (version >= versions.floor()) {
+      // Each process knows the floor long before the hour is over, which begins then.
+      return raiseFloor(Math.max(version + 1, versions.now())).thenApply(raised -> false);
     }
     long began = round.get();
     if (ticker.nanos() - began > 2 * AbsentVersions.REMOVED_KEPT.toNanos()

@@ -58,7 +58,8 @@ record DynamoDbTarget(
     } else if (parts.matches() && ENDPOINT.matcher(parts.group(1)).matches()) {
       url.allowOnly(PARAMETERS_OF_ENDPOINT);
       boolean tls = url.flag("tls", false);
-      URI endpoint = new ServerUrl(List.of(parts.group(1)), null, null).uris(url, tls).get(0);
+      StoreUrl server = StoreUrl.parse("dynamodb://" + parts.group(1));
+      URI endpoint = ServerUrl.parse(server, 0, "").uris(url, tls).get(0);
       String region = url.parameter("region", ANY_REGION);
       return of(url, endpoint, region, parts, ServerUrl.trusted(url, tls));
     }

@@ -17,12 +17,16 @@ final class Dynalites {
   private static @Nullable DynaliteServer shared;
 
   static {
-    // The emulator does not check them.
-    System.setProperty("aws.accessKeyId", "test");
-    System.setProperty("aws.secretAccessKey", "test");
+    credentials();
   }
 
   private Dynalites() {}
+
+  /** Which the emulator does not check. */
+  static void credentials() {
+    System.setProperty("aws.accessKeyId", "test");
+    System.setProperty("aws.secretAccessKey", "test");
+  }
 
   /** One that nobody in this JVM had before. */
   static String namespace() {
