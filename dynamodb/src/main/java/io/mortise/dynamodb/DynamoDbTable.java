@@ -26,10 +26,11 @@ import software.amazon.awssdk.services.dynamodb.model.TableStatus;
 
 /** The table itself: whether it is there and suits, and what it tells of itself. Thread-safe. */
 final class DynamoDbTable {
-  /** Making a table takes some ten seconds. */
-  private static final Duration MADE_WITHIN = Duration.ofMinutes(2);
-
   private static final Duration PAUSE = Duration.ofMillis(200);
+
+  /** Making a table takes some ten seconds; these are two minutes. */
+  private static final int MOST_LOOKS = 600;
+
   private static final Set<TableStatus> USABLE = Set.of(TableStatus.ACTIVE, TableStatus.UPDATING);
   private static final String KEYS = "p:S:HASH k:S:RANGE";
 
@@ -56,13 +57,12 @@ final class DynamoDbTable {
    */
   void open() {
     DynamoDbTarget target = requests.target();
-    long began = System.nanoTime();
     if (target.create()) {
       join(requests.send(this::make));
     }
     TableDescription table = join(requests.send(this::describe));
-    while (table.tableStatus() == TableStatus.CREATING) {
-      if (System.nanoTime() - began > MADE_WITHIN.toNanos()) {
+    for (int looks = 0; table.tableStatus() == TableStatus.CREATING; looks++) {
+      if (looks == MOST_LOOKS) {
         throw new StoreUnavailableException(
             "Table '%s' is still being made (store=%s). Try again later."
                 .formatted(target.table(), target));
