@@ -26,6 +26,7 @@ module io.mortise.core {
       io.mortise.testkit;
   exports io.mortise.internal.liveness to
       io.mortise.consul,
+      io.mortise.dynamodb,
       io.mortise.etcd,
       io.mortise.jdbc,
       io.mortise.nats,
@@ -33,6 +34,7 @@ module io.mortise.core {
       io.mortise.testkit;
   exports io.mortise.internal.runtime to
       io.mortise.consul,
+      io.mortise.dynamodb,
       io.mortise.etcd,
       io.mortise.memcached,
       io.mortise.nats,

@@ -26,6 +26,7 @@ class ArchitectureTest {
           "io.mortise.zookeeper.ZooKeeperStore",
           "io.mortise.curator.CuratorStore",
           "io.mortise.consul.ConsulStore",
+          "io.mortise.dynamodb.DynamoDbStore",
           "io.mortise.etcd.EtcdStore",
           "io.mortise.nats.NatsStore",
           "io.mortise.memcached.MemcachedStore",

@@ -139,6 +139,7 @@ class GuaranteesTest {
             "etcd",
             "consul",
             "consul/memory",
+            "dynamodb",
             "nats",
             "memcached",
             "memcached/evicting");

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param waiters in the order in which they will be granted; at most 1000
  * @param waiterCount how many wait, with those that are not listed
  * @param lastEnd how the hold that ended last has ended; null if the store does not tell. SQL,
- *     Redis, Consul, etcd, NATS and the store in memory keep one end of each lock, which the end of
- *     a wait replaces. A quorum, ZooKeeper and plain keys keep none
+ *     Redis, Consul, DynamoDB, etcd, NATS and the store in memory keep one end of each lock, which
+ *     the end of a wait replaces. A quorum, ZooKeeper and plain keys keep none
  */
 public record LockInfo(
     String name,

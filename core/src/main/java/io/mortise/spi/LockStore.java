@@ -77,6 +77,7 @@ public interface LockStore extends Store {
       case "jdbc:postgresql", "jdbc:mysql", "jdbc:mariadb", "jdbc:sqlite", "jdbc:h2" ->
           "mortise-jdbc";
       case "consul" -> "mortise-consul";
+      case "dynamodb" -> "mortise-dynamodb";
       case "etcd" -> "mortise-etcd";
       case "nats" -> "mortise-nats";
       case "memcached" -> "mortise-memcached";

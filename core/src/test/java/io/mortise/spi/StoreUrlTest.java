@@ -181,6 +181,7 @@ class StoreUrlTest {
     "men:, Did you mean 'mem:'?",
     "quorum:redis://a, Add the artifact mortise-quorum",
     "consul://a, Add the artifact mortise-consul",
+    "dynamodb://a/b, Add the artifact mortise-dynamodb",
     "etcd://a, Add the artifact mortise-etcd",
     "memcached://a, Add the artifact mortise-memcached",
     "nats://a, Add the artifact mortise-nats",

@@ -110,6 +110,41 @@ public final class HttpServers implements AutoCloseable {
     private String startOfSentence() {
       return product.substring(0, 1).toUpperCase(Locale.ROOT) + product.substring(1);
     }
+
+    /** What a failure of an exchange means for a lock. */
+    public RuntimeException translated(Throwable failure) {
+      if (failure instanceof HttpTimeoutException || failure instanceof TimeoutException) {
+        Duration limit = failure instanceof TimeoutException ? wholeTimeout() : timeout;
+        return new StoreUnavailableException(
+            "%s did not answer within %s (store=%s)."
+                .formatted(startOfSentence(), DurationText.formatExact(limit), display),
+            failure);
+      } else if (isTlsMismatch(failure)) {
+        return new StoreUnfitException(
+            "TLS to %s fails (store=%s): %s. Check tls, ca, and the host name in the server's certificate."
+                .formatted(product, display, failure.getMessage()),
+            failure);
+      } else if (failure instanceof ConnectException) {
+        return new StoreUnavailableException(
+            "No server of %s can be connected to (store=%s): %s%s. Check host and port, and that the server runs."
+                .formatted(
+                    product,
+                    display,
+                    servers.size() > 1 ? "the last one: " : "",
+                    whyNotConnected(failure)),
+            failure);
+      } else if (failure instanceof IOException) {
+        return new StoreUnavailableException(
+            "The connection to %s failed (store=%s): %s."
+                .formatted(product, display, failure.getMessage()),
+            failure);
+      }
+      return failure instanceof RuntimeException known
+          ? known
+          : new StoreUnavailableException(
+              "A request to %s failed (store=%s): %s.".formatted(product, display, failure),
+              failure);
+    }
   }
 
   /** Makes a request, before it is sent; perhaps once for each server. */
@@ -410,40 +445,7 @@ public final class HttpServers implements AutoCloseable {
 
   /** What a failure of an exchange means for a lock. */
   public RuntimeException translated(Throwable failure) {
-    if (failure instanceof HttpTimeoutException || failure instanceof TimeoutException) {
-      Duration limit =
-          failure instanceof TimeoutException ? target.wholeTimeout() : target.timeout();
-      return new StoreUnavailableException(
-          "%s did not answer within %s (store=%s)."
-              .formatted(
-                  target.startOfSentence(), DurationText.formatExact(limit), target.display()),
-          failure);
-    } else if (isTlsMismatch(failure)) {
-      return new StoreUnfitException(
-          "TLS to %s fails (store=%s): %s. Check tls, ca, and the host name in the server's certificate."
-              .formatted(target.product(), target.display(), failure.getMessage()),
-          failure);
-    } else if (failure instanceof ConnectException) {
-      return new StoreUnavailableException(
-          "No server of %s can be connected to (store=%s): %s%s. Check host and port, and that the server runs."
-              .formatted(
-                  target.product(),
-                  target.display(),
-                  target.servers().size() > 1 ? "the last one: " : "",
-                  whyNotConnected(failure)),
-          failure);
-    } else if (failure instanceof IOException) {
-      return new StoreUnavailableException(
-          "The connection to %s failed (store=%s): %s."
-              .formatted(target.product(), target.display(), failure.getMessage()),
-          failure);
-    }
-    return failure instanceof RuntimeException known
-        ? known
-        : new StoreUnavailableException(
-            "A request to %s failed (store=%s): %s."
-                .formatted(target.product(), target.display(), failure),
-            failure);
+    return target.translated(failure);
   }
 
   /** What a server said, as messages quote it: the beginning if that is long. */

@@ -67,6 +67,20 @@ public final class TrustedCertificates {
     }
   }
 
+  /**
+   * Those who decide, for a client library that takes them. It verifies the host's name itself.
+   *
+   * @param file certificates in PEM form, and no others are trusted
+   * @throws IOException if the file cannot be read, or has no certificate
+   */
+  public static TrustManager[] trustManagers(Path file) throws IOException {
+    try {
+      return managers(file);
+    } catch (GeneralSecurityException e) {
+      throw unusable(e);
+    }
+  }
+
   private static SSLException unusable(GeneralSecurityException e) {
     return new SSLException("The trusted certificates cannot be used: " + e.getMessage(), e);
   }

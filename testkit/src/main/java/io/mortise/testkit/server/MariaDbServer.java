@@ -1,5 +1,6 @@
 package io.mortise.testkit.server;
 
+import io.mortise.testkit.server.MySqlServer.MySqlServerSupport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.LockClient;
 import io.mortise.consul.ConsulStore;
 import io.mortise.curator.CuratorStore;
+import io.mortise.dynamodb.DynamoDbStore;
 import io.mortise.etcd.EtcdStore;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.memcached.MemcachedStore;
@@ -64,6 +65,7 @@ class WallClockUsageTest {
           SqlHelpers.class,
           RedisStore.class,
           ConsulStore.class,
+          DynamoDbStore.class,
           EtcdStore.class,
           NatsStore.class,
           MemcachedStore.class,

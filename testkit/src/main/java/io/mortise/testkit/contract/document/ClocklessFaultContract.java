@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.TestInstance;
 /**
  * What a store of documents without a clock must survive on a real server that is killed and
  * stopped, and whose clients die. For an adapter whose URL has the parameters {@code namespace} and
- * {@code timeout}, and may name several servers. Each test has a namespace of its own.
+ * {@code timeout}. Each test has a namespace of its own.
  *
  * @param <S> the server
  */
@@ -180,8 +181,14 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
     }
   }
 
+  /** Whether the URL may name several servers; so unless it is overridden. */
+  protected boolean takesSeveralServers() {
+    return true;
+  }
+
   @Test
   void givenServerThatIsDown_thenTheOtherIsAsked() {
+    Assumptions.assumeTrue(takesSeveralServers(), "The store has one address.");
     String both = server().url().replace("://", "://127.0.0.1:1,");
     try (LockStore store = store(both + parameters)) {
       SessionDriver a = SessionDriver.open(store, Duration.ofMinutes(1), "a");

@@ -1,0 +1,340 @@
+package io.mortise.dynamodb;
+
+import static java.util.concurrent.CompletableFuture.completedFuture;
+
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.liveness.HeartbeatMonitor;
+import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.spi.time.Ticker;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
+import software.amazon.awssdk.services.dynamodb.model.ConditionalCheckFailedException;
+import software.amazon.awssdk.services.dynamodb.model.GetItemResponse;
+import software.amazon.awssdk.services.dynamodb.model.QueryResponse;
+import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionCheckFailure;
+
+/**
+ * Documents as items of a table. A partition has the documents of one kind of a namespace, sorted
+ * by name. The version of a document is a number in its item, which each write raises by one.
+ *
+ * <p><b>Absence.</b> A removed document leaves its item, with the next version and no text. A write
+ * that found none before is refused, since there is an item. A sweep forgets such items after an
+ * hour. The version of a document without an item is that of {@link AbsentVersions}, with a zero
+ * before it. It serves a write for two minutes: no item is forgotten between the look and the
+ * write.
+ *
+ * <p>Reads are strongly consistent. Thread-safe.
+ */
+final class DynamoDbDocuments implements VersionedDocuments {
+  /** The attributes of an item: partition, sort key, version, text, and whether it was removed. */
+  static final String PARTITION = "p";
+
+  static final String NAME = "k";
+  private static final String VERSION = "v";
+  private static final String TEXT = "t";
+  private static final String REMOVED = "r";
+
+  /** What the version of a document without an item begins with. No item has such a version. */
+  private static final String NO_ITEM = "0";
+
+  /** Holds the floor of {@link AbsentVersions}; no document has that key. */
+  private static final String FLOOR = "version/floor";
+
+  private static final String IS_ABSENT = "attribute_not_exists(" + NAME + ")";
+  private static final String IS_SEEN = VERSION + " = :v";
+  private static final String IS_LOWER = IS_ABSENT + " OR " + VERSION + " < :v";
+
+  private final DynamoDbRequests requests;
+  private final AbsentVersions versions;
+  private final LongSupplier micros;
+  private final DocumentPolls polls;
+
+  /** The items of removed documents that a sweep has seen, and for how long. */
+  private final HeartbeatMonitor<String> removed;
+
+  private final Ticker ticker;
+
+  /** When the monitor's round began. */
+  private final AtomicLong round;
+
+  /**
+   * Sends nothing yet.
+   *
+   * @param micros the time of day of this process
+   */
+  DynamoDbDocuments(
+      DynamoDbRequests requests, AbsentVersions versions, LongSupplier micros, Ticker ticker) {
+    this.requests = requests;
+    this.versions = versions;
+    this.micros = micros;
+    this.ticker = ticker;
+    this.polls = new DocumentPolls(requests.target().poll(), this::read);
+    this.removed = HeartbeatMonitor.ofRounds(ticker);
+    this.round = new AtomicLong(ticker.nanos());
+  }
+
+  private Map<String, AttributeValue> key(String key) {
+    int slash = key.indexOf('/');
+    Map<String, AttributeValue> item = new HashMap<>();
+    item.put(PARTITION, partition(key));
+    item.put(NAME, AttributeValue.fromS(key.substring(slash + 1)));
+    return item;
+  }
+
+  private AttributeValue partition(String key) {
+    return AttributeValue.fromS(requests.target().prefix() + key.substring(0, key.indexOf('/')));
+  }
+
+  private static String name(Map<String, AttributeValue> item) {
+    return Objects.requireNonNull(item.get(NAME)).s();
+  }
+
+  private static AttributeValue number(long number) {
+    return AttributeValue.fromN(Long.toString(number));
+  }
+
+  @Override
+  public CompletionStage<VersionedText> read(String key) {
+    return item(key)
+        .thenCompose(
+            item ->
+                item.isEmpty()
+                    ? knownFloor().thenApply(known -> absent())
+                    : completedFuture(document(item)));
+  }
+
+  /** Empty if there is none. */
+  private CompletionStage<Map<String, AttributeValue>> item(String key) {
+    return requests.send(
+        client -> {
+          GetItemResponse found =
+              client.getItem(
+                  request ->
+                      request
+                          .tableName(requests.target().table())
+                          .key(key(key))
+                          .consistentRead(true)
+                          .overrideConfiguration(requests.options()));
+          if (!found.hasItem() && found.responseMetadata().requestId().equals("UNKNOWN")) {
+            // An empty answer of a proxy must not make a lock look free.
+            throw new StoreUnfitException(
+                "What answers is not DynamoDB, or a proxy before it leaves out its headers (store=%s)."
+                    .formatted(requests.target()));
+          }
+          return found.item();
+        });
+  }
+
+  private VersionedText absent() {
+    return new VersionedText(null, NO_ITEM + versions.now());
+  }
+
+  private static VersionedText document(Map<String, AttributeValue> item) {
+    AttributeValue version = item.get(VERSION);
+    if (version == null || version.n() == null) {
+      throw new StoreUnfitException(
+          "Item '%s' has no version. Another program has made it: give it a table of its own."
+              .formatted(name(item)));
+    }
+    AttributeValue text = item.get(TEXT);
+    return new VersionedText(
+        item.containsKey(REMOVED) ? null : text == null ? "" : text.s(), version.n());
+  }
+
+  @Override
+  public CompletionStage<Written> compareAndSet(
+      String key, VersionedText found, @Nullable String text) {
+    long seen = Long.parseLong(found.version());
+    boolean made = found.version().startsWith(NO_ITEM);
+    if (made && !versions.isRecent(seen)) {
+      return completedFuture(new Written(false, null));
+    }
+    Map<String, AttributeValue> item = key(key);
+    item.put(VERSION, number(seen + 1));
+    if (text == null) {
+      item.put(REMOVED, AttributeValue.fromBool(true));
+    } else {
+      item.put(TEXT, AttributeValue.fromS(text));
+    }
+    return put(item, made ? IS_ABSENT : IS_SEEN, seen)
+        .thenApply(
+            written -> {
+              if (written.made()) {
+                polls.written(key, seen + 1);
+              }
+              return written;
+            });
+  }
+
+  /** Whether the item was written, and what stands there. */
+  private CompletionStage<Written> put(
+      Map<String, AttributeValue> item, String condition, long version) {
+    return requests.send(
+        client -> {
+          try {
+            client.putItem(
+                request ->
+                    request
+                        .tableName(requests.target().table())
+                        .item(item)
+                        .conditionExpression(condition)
+                        .expressionAttributeValues(values(condition, version))
+                        .returnValuesOnConditionCheckFailure(
+                            ReturnValuesOnConditionCheckFailure.ALL_OLD)
+                        .overrideConfiguration(requests.options()));
+            return new Written(true, document(item));
+          } catch (ConditionalCheckFailedException e) {
+            return new Written(false, e.hasItem() ? document(e.item()) : null);
+          }
+        });
+  }
+
+  private static @Nullable Map<String, AttributeValue> values(String condition, long version) {
+    return condition.equals(IS_ABSENT) ? null : Map.of(":v", number(version));
+  }
+
+  /** Reads the floor if that was long ago. */
+  private CompletionStage<Boolean> knownFloor() {
+    return versions.knowsFloor() ? completedFuture(true) : readFloor();
+  }
+
+  /** Reads the floor; true. */
+  CompletionStage<Boolean> readFloor() {
+    long begun = versions.begin();
+    return item(FLOOR)
+        .thenApply(
+            item -> {
+              long floor = item.isEmpty() ? 0 : Long.parseLong(document(item).version());
+              versions.learn(floor, begun);
+              return true;
+            });
+  }
+
+  /** A write that changes nothing, and is refused to those who may not write. */
+  CompletionStage<Written> checkAccess() {
+    Map<String, AttributeValue> item = key(FLOOR);
+    item.put(VERSION, number(0));
+    return put(item, IS_SEEN, -1);
+  }
+
+  /** Forgets the item of a removed document that this process has seen stand for an hour. */
+  @Override
+  public CompletionStage<Boolean> forget(String key) {
+    return item(key)
+        .thenCompose(
+            item ->
+                item.containsKey(REMOVED)
+                    ? forget(key, Long.parseLong(document(item).version()))
+                    : completedFuture(false));
+  }
+
+  private CompletionStage<Boolean> forget(String key, long version) {
+    if (version >= versions.floor()) {
+      // Each process knows the floor long before the hour is over, which begins then.
+      return raiseFloor(Math.max(version + 1, versions.now())).thenApply(raised -> false);
+    }
+    long began = round.get();
+    if (ticker.nanos() - began > 2 * AbsentVersions.REMOVED_KEPT.toNanos()
+        && round.compareAndSet(began, ticker.nanos())) {
+      removed.endRound();
+    }
+    if (!removed.left(key, version, AbsentVersions.REMOVED_KEPT).isZero()) {
+      return completedFuture(false);
+    }
+    removed.forget(key);
+    return delete(key, version);
+  }
+
+  private CompletionStage<Boolean> raiseFloor(long floor) {
+    long begun = versions.begin();
+    Map<String, AttributeValue> item = key(FLOOR);
+    item.put(VERSION, number(floor));
+    return put(item, IS_LOWER, floor)
+        .thenCompose(
+            written -> {
+              if (!written.made()) {
+                return readFloor();
+              }
+              versions.learn(floor, begun);
+              return completedFuture(true);
+            });
+  }
+
+  private CompletionStage<Boolean> delete(String key, long version) {
+    return requests.send(
+        client -> {
+          try {
+            client.deleteItem(
+                request ->
+                    request
+                        .tableName(requests.target().table())
+                        .key(key(key))
+                        .conditionExpression(IS_SEEN)
+                        .expressionAttributeValues(Map.of(":v", number(version)))
+                        .overrideConfiguration(requests.options()));
+            return true;
+          } catch (ConditionalCheckFailedException e) {
+            return false;
+          }
+        });
+  }
+
+  @Override
+  public CompletionStage<List<String>> scan(String keyPrefix, String after, int limit) {
+    String kind = keyPrefix.substring(0, keyPrefix.indexOf('/') + 1);
+    String begin = keyPrefix.substring(kind.length());
+    Map<String, AttributeValue> values = new HashMap<>();
+    values.put(":p", partition(keyPrefix));
+    if (!begin.isEmpty()) {
+      values.put(":k", AttributeValue.fromS(begin));
+    }
+    return requests.send(
+        client -> {
+          List<String> keys = new ArrayList<>();
+          Map<String, AttributeValue> from = after.isEmpty() ? Map.of() : key(after);
+          do {
+            Map<String, AttributeValue> last = from;
+            QueryResponse page =
+                client.query(
+                    request ->
+                        request
+                            .tableName(requests.target().table())
+                            .keyConditionExpression(
+                                begin.isEmpty() ? "p = :p" : "p = :p AND begins_with(k, :k)")
+                            .expressionAttributeValues(values)
+                            .projectionExpression(NAME)
+                            .exclusiveStartKey(last.isEmpty() ? null : last)
+                            .limit(limit - keys.size())
+                            .consistentRead(true)
+                            .overrideConfiguration(requests.options()));
+            page.items().forEach(item -> keys.add(kind + name(item)));
+            from = page.hasLastEvaluatedKey() ? page.lastEvaluatedKey() : Map.of();
+          } while (!from.isEmpty() && keys.size() < limit);
+          return keys;
+        });
+  }
+
+  @Override
+  public Runnable watch(String key, Runnable changed) {
+    return polls.watch(key, changed);
+  }
+
+  @Override
+  public long micros() {
+    return micros.getAsLong();
+  }
+
+  @Override
+  public void close() {
+    polls.close();
+    requests.close();
+  }
+}

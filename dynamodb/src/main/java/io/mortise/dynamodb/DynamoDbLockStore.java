@@ -1,0 +1,153 @@
+package io.mortise.dynamodb;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.liveness.ForwardingStore;
+import io.mortise.internal.storekit.TlsProbe;
+import io.mortise.internal.storekit.TlsProbe.ProbeAnswer;
+import io.mortise.internal.storekit.TrustedCertificates;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.document.DocumentStore;
+import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.spi.time.Ticker;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.concurrent.CompletionStage;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClientBuilder;
+
+/** The store of documents in a table. Thread-safe. */
+final class DynamoDbLockStore extends ForwardingStore {
+  private static final int MOST_IN_FLIGHT = 16;
+  private static final int MOST_RENEWALS = 4;
+
+  private final DynamoDbTable table;
+
+  /** Null if the application closes its client itself. */
+  private final @Nullable DynamoDbClient owned;
+
+  private DynamoDbLockStore(LockStore store, DynamoDbTable table, @Nullable DynamoDbClient owned) {
+    super(store);
+    this.table = table;
+    this.owned = owned;
+  }
+
+  /** See {@link DynamoDbStore#open(String)}. */
+  static LockStore connect(StoreUrl url, Ticker ticker, InstantSource wallClock) {
+    DynamoDbTarget target = DynamoDbTarget.parse(url);
+    DynamoDbClient client = client(target);
+    try {
+      return open(client, client, target, ticker, wallClock);
+    } catch (StoreUnavailableException e) {
+      URI endpoint = target.endpoint();
+      if (endpoint != null
+          && endpoint.getScheme().equals("http")
+          && TlsProbe.askInTls(
+                  new InetSocketAddress(endpoint.getHost(), endpoint.getPort()), target.timeout())
+              == ProbeAnswer.YES) {
+        throw new StoreUnfitException(
+            "The endpoint speaks TLS, and the URL does not (store=%s). Add tls=true."
+                .formatted(target),
+            e);
+      }
+      throw e;
+    }
+  }
+
+  static DynamoDbClient client(DynamoDbTarget target) {
+    UrlConnectionHttpClient.Builder http =
+        UrlConnectionHttpClient.builder()
+            .connectionTimeout(target.timeout())
+            .socketTimeout(target.timeout());
+    Path ca = target.ca();
+    if (ca != null) {
+      try {
+        var trusted = TrustedCertificates.trustManagers(ca);
+        http.tlsTrustManagersProvider(() -> trusted);
+      } catch (IOException e) {
+        throw new StoreUnfitException(
+            "Cannot read certificates from '" + ca + "': " + e.getMessage() + ".", e);
+      }
+    }
+    DynamoDbClientBuilder builder =
+        DynamoDbClient.builder().httpClientBuilder(http).region(Region.of(target.region()));
+    URI endpoint = target.endpoint();
+    return (endpoint == null ? builder : builder.endpointOverride(endpoint)).build();
+  }
+
+  /** See {@link DynamoDbStore#open(DynamoDbClient, String, String)}. */
+  static LockStore over(
+      DynamoDbClient client,
+      String table,
+      String parameters,
+      Ticker ticker,
+      InstantSource wallClock) {
+    String region = client.serviceClientConfiguration().region().id();
+    return open(client, null, DynamoDbTarget.parse(region, table, parameters), ticker, wallClock);
+  }
+
+  private static LockStore open(
+      DynamoDbClient client,
+      @Nullable DynamoDbClient owned,
+      DynamoDbTarget target,
+      Ticker ticker,
+      InstantSource wallClock) {
+    LongSupplier micros = VersionedDocuments.timeOfDay(ticker, wallClock);
+    AbsentVersions versions = new AbsentVersions(micros);
+    DynamoDbRequests requests = new DynamoDbRequests(client, target, "requests", MOST_IN_FLIGHT);
+    DynamoDbDocuments documents = new DynamoDbDocuments(requests, versions, micros, ticker);
+    DynamoDbDocuments renewals =
+        new DynamoDbDocuments(
+            new DynamoDbRequests(client, target, "renewals", MOST_RENEWALS),
+            versions,
+            micros,
+            ticker);
+    DynamoDbTable table = new DynamoDbTable(requests);
+    LockStore store =
+        new DynamoDbLockStore(
+            DocumentStore.withoutClock(
+                DocumentStore.profileWithoutClock(target.display(), target.timeout()),
+                documents,
+                renewals,
+                ticker,
+                wallClock),
+            table,
+            owned);
+    try {
+      table.open();
+      DynamoDbTable.join(documents.readFloor());
+      DynamoDbTable.join(documents.checkAccess());
+    } catch (RuntimeException e) {
+      store.close();
+      throw e;
+    }
+    return store;
+  }
+
+  @Override
+  public CompletionStage<StoreReport> examine() {
+    return table.examine();
+  }
+
+  @Override
+  public void close() {
+    super.close();
+    if (owned != null) {
+      owned.close();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return profile().display();
+  }
+}

@@ -1,0 +1,62 @@
+package io.mortise.dynamodb;
+
+import io.mortise.annotation.Beta;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+
+/**
+ * Opens stores in Amazon DynamoDB: each lock is an item of a table, which is replaced by comparing
+ * its version.
+ *
+ * <p>What a DynamoDB lock cannot promise: a holder that is stopped for longer than its TTL has lost
+ * the lock before it wakes up. Its fencing token, from the version of its grant, is then smaller
+ * than that of the next holder. How the service behaves in faults of its own is not tested here:
+ * the tests run on an emulator.
+ *
+ * <p>A holder that has died is found out by watching: {@code tryAcquire} is busy until this client
+ * has watched its session for a TTL, which begins with the first try.
+ *
+ * <p>What this store cannot do: at-most and at-least times, sticky locks. Such requests are refused
+ * with {@link io.mortise.UnsupportedByStoreException}.
+ */
+@Beta
+public final class DynamoDbStore {
+  private DynamoDbStore() {}
+
+  /**
+   * Connects to {@code dynamodb://region/table}, or to another endpoint: {@code
+   * dynamodb://host:port/table}. Credentials are found by the AWS SDK's default chain. Parameters:
+   * {@code namespace}, {@code timeout}, {@code poll}, after which a process asks again for what
+   * others have left it, and {@code create}, which makes a missing table; for an endpoint also
+   * {@code tls}, with it {@code ca}, a file of trusted certificates in PEM form, and {@code
+   * region}, for which requests are signed. Blocks, for the timeout where nobody answers, and while
+   * the table is made.
+   *
+   * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
+   * @throws io.mortise.StoreUnavailableException if nobody answers, or requests are throttled
+   * @throws io.mortise.StoreUnfitException if somebody does, but there are no credentials, they do
+   *     not suffice, or the table is missing or has other keys
+   */
+  public static LockStore open(String url) {
+    return DynamoDbLockStore.connect(StoreUrl.parse(url), Ticker.SYSTEM, WallClock.SYSTEM);
+  }
+
+  /**
+   * Uses a client that the application has. Closing the store leaves it open. Requests of the store
+   * have a timeout of their own, and are never repeated by the client. Blocks, for the timeout at
+   * most, and while the table is made.
+   *
+   * @param parameters as behind the question mark of a URL: {@code namespace}, {@code timeout},
+   *     {@code poll}, {@code create}; may be empty
+   * @throws IllegalArgumentException if there is a wrong or unknown parameter, or the table's name
+   *     cannot be one
+   * @throws io.mortise.StoreUnavailableException if nobody answers, or requests are throttled
+   * @throws io.mortise.StoreUnfitException as for a URL
+   */
+  public static LockStore open(DynamoDbClient client, String table, String parameters) {
+    return DynamoDbLockStore.over(client, table, parameters, Ticker.SYSTEM, WallClock.SYSTEM);
+  }
+}

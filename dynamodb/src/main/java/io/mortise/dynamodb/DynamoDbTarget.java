@@ -1,0 +1,135 @@
+package io.mortise.dynamodb;
+
+import io.mortise.internal.storekit.HttpServers.HttpTarget;
+import io.mortise.internal.storekit.ServerUrl;
+import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.DurationText;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which table it is, and how to use it. Holds no secret.
+ *
+ * @param endpoint null for that of the region, or of the client that was handed in
+ * @param region which is signed for
+ * @param prefix what each partition's name begins with; no two namespaces share partitions
+ * @param poll after which a watched document is read again
+ * @param create whether a missing table is made
+ * @param ca a file of trusted certificates; null for those of the JVM
+ */
+record DynamoDbTarget(
+    @Nullable URI endpoint,
+    String region,
+    String table,
+    String prefix,
+    Duration timeout,
+    Duration poll,
+    boolean create,
+    @Nullable Path ca,
+    String display) {
+  private static final Pattern FORM =
+      Pattern.compile("dynamodb://([^/@]+)/([A-Za-z0-9_.-]{3,255})");
+  private static final Pattern REGION = Pattern.compile("[a-z]{2,}(?:-[a-z]+)+-\\d+");
+  private static final Pattern ENDPOINT =
+      Pattern.compile("(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:]+]):\\d{1,5}");
+  private static final Set<String> PARAMETERS = Set.of("namespace", "timeout", "poll", "create");
+  private static final Set<String> PARAMETERS_OF_ENDPOINT =
+      Set.of("namespace", "timeout", "poll", "create", "tls", "ca", "region");
+  private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_-]{0,64}");
+
+  /** That of endpoints that do not care. */
+  private static final String ANY_REGION = "us-east-1";
+
+  private static final Duration DEFAULT_POLL = Duration.ofMillis(500);
+  private static final Duration SHORTEST_POLL = Duration.ofMillis(20);
+  private static final Duration LONGEST_POLL = Duration.ofMinutes(1);
+
+  static DynamoDbTarget parse(StoreUrl url) {
+    Matcher parts = FORM.matcher(url.base());
+    if (parts.matches() && REGION.matcher(parts.group(1)).matches()) {
+      url.allowOnly(PARAMETERS);
+      return of(url, null, parts.group(1), parts, null);
+    } else if (parts.matches() && ENDPOINT.matcher(parts.group(1)).matches()) {
+      url.allowOnly(PARAMETERS_OF_ENDPOINT);
+      boolean tls = url.flag("tls", false);
+      StoreUrl server = StoreUrl.parse("dynamodb://" + parts.group(1));
+      URI endpoint = ServerUrl.parse(server, 0, "").uris(url, tls).get(0);
+      String region = url.parameter("region", ANY_REGION);
+      return of(url, endpoint, region, parts, ServerUrl.trusted(url, tls));
+    }
+    throw new IllegalArgumentException(
+        "'%s' names no region and table. Write it like dynamodb://eu-central-1/locks, or for another endpoint dynamodb://host:8000/locks. Credentials never stand in it."
+            .formatted(url));
+  }
+
+  /**
+   * Of a client that is there already.
+   *
+   * @param region of the client
+   */
+  static DynamoDbTarget parse(String region, String table, String parameters) {
+    StoreUrl url = StoreUrl.parse("dynamodb://" + region + "/" + table + "?" + parameters);
+    Matcher parts = FORM.matcher(url.base());
+    if (!parts.matches()) {
+      throw new IllegalArgumentException("'" + table + "' cannot be the name of a table.");
+    }
+    url.allowOnly(PARAMETERS);
+    return of(url, null, region, parts, null);
+  }
+
+  private static DynamoDbTarget of(
+      StoreUrl url, @Nullable URI endpoint, String region, Matcher parts, @Nullable Path ca) {
+    return new DynamoDbTarget(
+        endpoint,
+        region,
+        parts.group(2),
+        prefix(url),
+        ServerUrl.timeout(url),
+        poll(url),
+        url.flag("create", false),
+        ca,
+        "dynamodb:" + parts.group(1) + "/" + parts.group(2));
+  }
+
+  private static String prefix(StoreUrl url) {
+    String namespace = url.parameter("namespace", "");
+    if (!NAMESPACE.matcher(namespace).matches()) {
+      throw new IllegalArgumentException(
+          "'"
+              + namespace
+              + "' is not a namespace in DynamoDB. Use up to 64 letters, digits, '_', '-'.");
+    }
+    return namespace.isEmpty() ? "" : namespace + "/";
+  }
+
+  private static Duration poll(StoreUrl url) {
+    Duration poll = url.duration("poll", DEFAULT_POLL);
+    if (poll.compareTo(SHORTEST_POLL) < 0 || poll.compareTo(LONGEST_POLL) > 0) {
+      throw new IllegalArgumentException(
+          "Parameter 'poll' of store URL '%s' is %s. Give %s to %s."
+              .formatted(
+                  url,
+                  DurationText.formatExact(poll),
+                  DurationText.formatExact(SHORTEST_POLL),
+                  DurationText.formatExact(LONGEST_POLL)));
+    }
+    return poll;
+  }
+
+  /** The same, for what messages on connections say. */
+  HttpTarget http() {
+    URI server = endpoint == null ? URI.create("https://dynamodb." + region) : endpoint;
+    return new HttpTarget("DynamoDB", List.of(server), timeout, ca, display);
+  }
+
+  @Override
+  public String toString() {
+    return display;
+  }
+}

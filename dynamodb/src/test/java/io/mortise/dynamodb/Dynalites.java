@@ -1,0 +1,63 @@
+package io.mortise.dynamodb;
+
+import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.server.DynaliteServer;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
+
+/**
+ * The servers that tests run against: dynalite, from npm. With {@code -Dmortise.dynamodb=none}
+ * those tests are skipped, on CI too: not every machine reaches npm's packages.
+ */
+final class Dynalites {
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
+
+  private static @Nullable DynaliteServer shared;
+
+  static {
+    credentials();
+  }
+
+  private Dynalites() {}
+
+  /** Which the emulator does not check. */
+  static void credentials() {
+    System.setProperty("aws.accessKeyId", "test");
+    System.setProperty("aws.secretAccessKey", "test");
+  }
+
+  /** One that nobody in this JVM had before. */
+  static String namespace() {
+    return "test" + NAMESPACES.incrementAndGet();
+  }
+
+  /** The server that all tests of the JVM share. */
+  static synchronized DynaliteServer shared() {
+    DynaliteServer started = shared;
+    if (started == null) {
+      started = start();
+      shared = started;
+    }
+    return started;
+  }
+
+  /** The program; where there is none, the test is skipped, or on CI fails. */
+  static Path program() {
+    Assumptions.assumeFalse(
+        "none".equals(System.getProperty("mortise.dynamodb")), "SKIPPED: there is no npm here.");
+    return TestPrerequisites.required(
+        DynaliteServer.install(Path.of("src/test/dynalite")), "The program npm");
+  }
+
+  /** Starts one, with the table. */
+  static DynaliteServer start() {
+    return withTable(DynaliteServer.start(program()));
+  }
+
+  static DynaliteServer withTable(DynaliteServer server) {
+    DynamoDbStore.open(server.url() + "?create=true").close();
+    return server;
+  }
+}

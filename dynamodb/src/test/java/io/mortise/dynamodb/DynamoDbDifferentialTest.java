@@ -1,0 +1,12 @@
+package io.mortise.dynamodb;
+
+import io.mortise.testkit.contract.ContractFor;
+import io.mortise.testkit.contract.differential.DifferentialContract;
+import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
+
+@ContractFor("dynamodb")
+class DynamoDbDifferentialTest extends DifferentialContract {
+  DynamoDbDifferentialTest() {
+    super(() -> new ClocklessStoreUnderTest(Dynalites::shared));
+  }
+}

@@ -1,0 +1,101 @@
+package io.mortise.dynamodb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.spi.StoreUrl;
+import java.net.URI;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DynamoDbTargetTest {
+  private static DynamoDbTarget parse(String url) {
+    return DynamoDbTarget.parse(StoreUrl.parse(url));
+  }
+
+  @Test
+  void givenRegionAndTable_thenTheDefaultsHold() {
+    DynamoDbTarget target = parse("dynamodb://eu-central-1/locks");
+    assertThat(target.endpoint()).isNull();
+    assertThat(target.region()).isEqualTo("eu-central-1");
+    assertThat(target.table()).isEqualTo("locks");
+    assertThat(target.prefix()).isEmpty();
+    assertThat(target.timeout()).isEqualTo(Duration.ofSeconds(5));
+    assertThat(target.poll()).isEqualTo(Duration.ofMillis(500));
+    assertThat(target.create()).isFalse();
+    assertThat(target).hasToString("dynamodb:eu-central-1/locks");
+  }
+
+  @Test
+  void givenEndpoint_thenAllParametersAreFound() {
+    DynamoDbTarget target =
+        parse(
+            "dynamodb://vpce-1.example:443/my_locks.1?namespace=shop&timeout=2s&poll=2s&create=true&tls=true&region=us-gov-west-1");
+    assertThat(target.endpoint()).isEqualTo(URI.create("https://vpce-1.example:443"));
+    assertThat(target.region()).isEqualTo("us-gov-west-1");
+    assertThat(target.prefix()).isEqualTo("shop/");
+    assertThat(target.timeout()).isEqualTo(Duration.ofSeconds(2));
+    assertThat(target.poll()).isEqualTo(Duration.ofSeconds(2));
+    assertThat(target.create()).isTrue();
+    assertThat(target).hasToString("dynamodb:vpce-1.example:443/my_locks.1");
+    assertThat(parse("dynamodb://[::1]:8000/locks").endpoint())
+        .isEqualTo(URI.create("http://[::1]:8000"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "dynamodb:locks",
+        "dynamodb://locks",
+        "dynamodb://localhost/locks",
+        "dynamodb://eu-central-1",
+        "dynamodb://eu-central-1/",
+        "dynamodb://eu-central-1/ab",
+        "dynamodb://eu-central-1/a/b",
+        "dynamodb://eu-central-1/locks!",
+        "dynamodb://key:s3cret@eu-central-1/locks",
+        "dynamodb://s3cret@host:8000/locks"
+      })
+  void givenAnotherForm_thenItIsRefused(String url) {
+    assertThatThrownBy(() -> parse(url))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("dynamodb://eu-central-1/locks")
+        .hasMessageContaining("dynamodb://host:8000/locks")
+        .hasMessageNotContaining("s3cret");
+    // What the hint shows is a URL.
+    assertThat(parse("dynamodb://host:8000/locks").table()).isEqualTo("locks");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '`',
+      value = {
+        "dynamodb://eu-west-1/locks?namespaces=x, Did you mean 'namespace'?",
+        "dynamodb://eu-west-1/locks?tls=true, Unknown parameter 'tls'",
+        "dynamodb://a:1/locks?ca=/etc/ca.pem, Add tls=true.",
+        "dynamodb://a:1/locks?namespace=a.b, 'a.b' is not a namespace in DynamoDB.",
+        "dynamodb://a:1/locks?poll=5ms, Give 20ms to 1m",
+        "dynamodb://a:1/locks?timeout=1ms, Parameter 'timeout'",
+        "dynamodb://my_host:1/locks, names no region and table",
+        "dynamodb://a:99999/locks, Port 99999 in store URL",
+      })
+  void givenWrongParameter_thenItIsRefusedWithWhatToDo(String url, String message) {
+    assertThatThrownBy(() -> parse(url))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void givenClientThatIsThere_thenItsRegionIsShown_andItsTableIsChecked() {
+    DynamoDbTarget target = DynamoDbTarget.parse("local", "locks", "namespace=shop");
+    assertThat(target.prefix()).isEqualTo("shop/");
+    assertThat(target).hasToString("dynamodb:local/locks");
+    assertThatThrownBy(() -> DynamoDbTarget.parse("local", "a table", ""))
+        .hasMessageContaining("'a table' cannot be the name of a table");
+    assertThatThrownBy(() -> DynamoDbTarget.parse("local", "locks", "tls=true"))
+        .hasMessageContaining("Unknown parameter 'tls'");
+  }
+}
