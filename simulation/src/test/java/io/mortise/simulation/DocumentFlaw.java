@@ -4,25 +4,29 @@ import io.mortise.spi.document.DocumentStoreOpener.MissingRule;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Ways to get a store of documents wrong: in the kit, or in the server below it. */
+/** Ways to get a store of documents wrong, each one rule taken away or bent. */
 enum DocumentFlaw {
   /** A step that writes nothing is answered from memory. */
-  ANSWERS_FROM_MEMORY(MissingRule.READS_WHERE_NOTHING_IS_WRITTEN, "exclusion, leak, bounded wait"),
+  ANSWERS_FROM_MEMORY(MissingRule.READS_WHERE_NOTHING_IS_WRITTEN, 63, "bounded wait"),
   /** Requests of one lock overtake each other. */
-  REQUESTS_OVERTAKE(MissingRule.KEEPS_ORDER_OF_REQUESTS, "leak, bounded wait"),
+  REQUESTS_OVERTAKE(MissingRule.KEEPS_ORDER_OF_REQUESTS, 3, "bounded wait"),
   /** An observer looks at beats: a renewal that is sent again does not count. */
-  COUNTS_BEATS(MissingRule.COUNTS_RENEWALS, "exclusion, bond"),
+  COUNTS_BEATS(MissingRule.COUNTS_RENEWALS, 812, "exclusion, bond"),
   /** A session that is made anew counts its renewals from 0. */
-  COUNTS_FROM_ZERO(MissingRule.COUNTS_FROM_VERSION, "exclusion, bond, checking resource"),
+  COUNTS_FROM_ZERO(MissingRule.COUNTS_FROM_VERSION, 770, "exclusion, bond, checking resource"),
   /** An observer counts half of a TTL. */
-  COUNTS_HALF_A_TTL(null, "exclusion, bond");
+  COUNTS_HALF_A_TTL(null, 53, "exclusion, bond, checking resource");
 
   final @Nullable MissingRule rule;
 
+  /** The world that is run first: one that broke it. */
+  final long knownSeed;
+
   private final String caughtBy;
 
-  DocumentFlaw(@Nullable MissingRule rule, String caughtBy) {
+  DocumentFlaw(@Nullable MissingRule rule, long knownSeed, String caughtBy) {
     this.rule = rule;
+    this.knownSeed = knownSeed;
     this.caughtBy = caughtBy;
   }
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * and {@code -Dmortise.sim.seed=N} one alone, with its trace.
  */
 class DocumentSimulationTest {
-  private static final long SEEDS = Long.getLong("mortise.sim.documents", 300);
+  private static final long SEEDS = Long.getLong("mortise.sim.documents", 200);
   private static final long FROM = Long.getLong("mortise.sim.from", 0);
 
   @Test
@@ -91,7 +91,9 @@ class DocumentSimulationTest {
   @ParameterizedTest(name = "{0}")
   @EnumSource
   void givenAFlaw_whenWorldsAreRun_thenItsPropertySaysSo(DocumentFlaw flaw) {
-    assertThat(LongStream.range(0, 30_000).parallel().anyMatch(seed -> isCaught(flaw, seed)))
+    assertThat(
+            isCaught(flaw, flaw.knownSeed)
+                || LongStream.range(0, 30_000).parallel().anyMatch(seed -> isCaught(flaw, seed)))
         .as("'%s' is caught by %s", flaw, flaw.caughtBy())
         .isTrue();
   }

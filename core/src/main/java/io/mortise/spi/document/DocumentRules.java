@@ -14,30 +14,6 @@ class DocumentRules {
   static final DocumentRules ALL = new DocumentRules();
 
   /**
-   * Whether the end of an attempt is written where it changes nothing, in a store without a clock:
-   * an acquire that was sent before and is executed later compares another version then.
-   */
-  boolean writesEachEnd() {
-    return true;
-  }
-
-  /**
-   * Whether a holder is notified that its lock is wanted before the lock's document says that it
-   * was: a step that stops in between is repeated.
-   */
-  boolean notifiesBeforeWriting() {
-    return true;
-  }
-
-  /**
-   * Whether a session whose time has passed is ended for good before a step relies on its end: a
-   * renewal may be in flight.
-   */
-  boolean endsSessionBeforeRelyingOnIt() {
-    return true;
-  }
-
-  /**
    * Whether a step that writes nothing is taken with the document that the server has. A document
    * from memory would be compared by nobody.
    */

@@ -72,10 +72,7 @@ record LockUpdater(SessionDocuments sessions) {
   CompletionStage<Reply> request(Request request, LongSupplier left) {
     LockName name = request.name();
     // Another request of an attempt that ends may be in flight.
-    boolean always =
-        request instanceof Request.Abandon
-            && sessions.observer() != null
-            && rules().writesEachEnd();
+    boolean always = request instanceof Request.Abandon && sessions.observer() != null;
     TableStep<Reply> step = (table, now) -> table.apply(request, now);
     Supplier<KnownSessions> known =
         () -> new KnownSessions(request.attempt().session(), left.getAsLong());
@@ -89,10 +86,6 @@ record LockUpdater(SessionDocuments sessions) {
 
   private DocumentUpdater updater() {
     return sessions.updater();
-  }
-
-  private DocumentRules rules() {
-    return updater().rules();
   }
 
   /** The lock that a key names; empty if another program has made the key. */
@@ -192,12 +185,12 @@ record LockUpdater(SessionDocuments sessions) {
         .handle((done, failure) -> result.reply());
   }
 
-  private List<SessionNotification> notes(StepResult<?> result, boolean before) {
+  private static List<SessionNotification> notes(StepResult<?> result, boolean before) {
     return result.notifications().stream().filter(note -> comesBefore(note) == before).toList();
   }
 
-  private boolean comesBefore(SessionNotification note) {
-    return (note instanceof SessionNotification.Contended && rules().notifiesBeforeWriting())
+  private static boolean comesBefore(SessionNotification note) {
+    return note instanceof SessionNotification.Contended
         || (note instanceof SessionNotification.HoldEnded ended
             && ended.how() == EndReason.EVICTED);
   }

@@ -87,17 +87,8 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
         .thenCompose(
             found ->
                 found.filter(this::isOverdue).isPresent()
-                    ? judgeOverdue(id, found.get())
+                    ? judge(id)
                     : CompletableFuture.completedFuture(found));
-  }
-
-  private CompletionStage<Optional<SessionDocument>> judgeOverdue(
-      SessionId id, SessionDocument found) {
-    if (updater.rules().endsSessionBeforeRelyingOnIt()) {
-      return judge(id);
-    }
-    found.end();
-    return CompletableFuture.completedFuture(Optional.of(found));
   }
 
   /** Whether it may be ended, and was not yet. */

@@ -18,9 +18,6 @@ public final class DocumentStoreOpener {
 
   /** A rule that is taken away. */
   public enum MissingRule {
-    WRITES_EACH_END,
-    NOTIFIES_BEFORE_WRITING,
-    ENDS_SESSION_BEFORE_RELYING_ON_IT,
     READS_WHERE_NOTHING_IS_WRITTEN,
     KEEPS_ORDER_OF_REQUESTS,
     COUNTS_RENEWALS,
@@ -73,21 +70,6 @@ public final class DocumentStoreOpener {
     RulesBut(@Nullable MissingRule missing, IntFunction<Executor> pauses) {
       this.missing = missing;
       this.pauses = pauses;
-    }
-
-    @Override
-    boolean writesEachEnd() {
-      return missing != MissingRule.WRITES_EACH_END;
-    }
-
-    @Override
-    boolean notifiesBeforeWriting() {
-      return missing != MissingRule.NOTIFIES_BEFORE_WRITING;
-    }
-
-    @Override
-    boolean endsSessionBeforeRelyingOnIt() {
-      return missing != MissingRule.ENDS_SESSION_BEFORE_RELYING_ON_IT;
     }
 
     @Override
