@@ -4,21 +4,18 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
-import io.etcd.jetcd.Lease;
 import io.etcd.jetcd.Lock;
-import io.etcd.jetcd.lease.LeaseKeepAliveResponse;
-import io.etcd.jetcd.support.Observers;
 import io.mortise.bench.subject.Subjects.StoreKind;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The lock service of etcd by jetcd. A lease of its own for each handle, kept alive: two threads
- * with one lease would hold at one time.
+ * The lock service of etcd by jetcd. A lease of its own for each handle, since two threads with one
+ * lease would hold at one time; of an hour, without renewal.
  */
 final class JetcdLocks implements Subject {
-  private static final long LEASE_SECONDS = 30;
+  private static final long LEASE_SECONDS = 3_600;
   private static final long ANSWER_SECONDS = 10;
   private static final ByteSequence NOTHING = ByteSequence.EMPTY;
 
@@ -32,10 +29,8 @@ final class JetcdLocks implements Subject {
 
   @Override
   public LockHandle lockHandle(String lock) throws Exception {
-    Lease leases = client.getLeaseClient();
-    long lease = leases.grant(LEASE_SECONDS).get(ANSWER_SECONDS, TimeUnit.SECONDS).getID();
-    var unused =
-        leases.keepAlive(lease, Observers.<LeaseKeepAliveResponse>observer(response -> {}));
+    long lease =
+        client.getLeaseClient().grant(LEASE_SECONDS).get(ANSWER_SECONDS, TimeUnit.SECONDS).getID();
     ByteSequence name = ByteSequence.from("jetcd/" + lock, UTF_8);
     return new LockHandle() {
       private ByteSequence key = NOTHING;
