@@ -7,6 +7,7 @@ import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
 @ContractFor("dynamodb")
 class DynamoDbDifferentialTest extends DifferentialContract {
   DynamoDbDifferentialTest() {
-    super(() -> new ClocklessStoreUnderTest(Dynalites::shared));
+    // The emulator is slow, and etcd's documents have all runs.
+    super(() -> new ClocklessStoreUnderTest(Dynalites::shared), 2);
   }
 }
