@@ -5,7 +5,7 @@ import io.mortise.internal.runtime.CompletionStages;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -38,17 +38,36 @@ final class DynamoDbRequests implements AutoCloseable {
     this.options = options(target);
     this.threads =
         new ThreadPoolExecutor(
-            most,
+            1,
             most,
             10,
             TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
+            new IdleThreadsFirst(),
             task -> {
               Thread thread = new Thread(task, "mortise-dynamodb-" + purpose);
               thread.setDaemon(true);
               return thread;
-            });
+            },
+            DynamoDbRequests::enqueue);
     threads.allowCoreThreadTimeOut(true);
+  }
+
+  /** Takes a task only if a thread waits for it; else the pool starts one more, up to its bound. */
+  private static final class IdleThreadsFirst extends LinkedTransferQueue<Runnable> {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public boolean offer(Runnable task) {
+      return tryTransfer(task);
+    }
+  }
+
+  /** All threads are busy: the task waits for the first that is not. */
+  private static void enqueue(Runnable task, ThreadPoolExecutor threads) {
+    if (threads.isShutdown()) {
+      throw new RejectedExecutionException("closed");
+    }
+    ((IdleThreadsFirst) threads.getQueue()).put(task);
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.mortise.dynamodb;
 
 import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
 import io.mortise.testkit.server.DynaliteServer;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -49,6 +50,11 @@ final class Dynalites {
         "none".equals(System.getProperty("mortise.dynamodb")), "SKIPPED: there is no npm here.");
     return TestPrerequisites.required(
         DynaliteServer.install(Path.of("src/test/dynalite")), "The program npm");
+  }
+
+  /** A store of its own that looks for hand-offs so often that tests take it for a push. */
+  static ClocklessStoreUnderTest underTest() {
+    return new ClocklessStoreUnderTest(Dynalites::shared, "&poll=20ms");
   }
 
   /** Starts one, with the table. */

@@ -1,12 +1,11 @@
 package io.mortise.dynamodb;
 
 import io.mortise.testkit.contract.ContractFor;
-import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
 import io.mortise.testkit.contract.store.LockStoreContract;
 
 @ContractFor("dynamodb")
 class DynamoDbContractTest extends LockStoreContract {
   DynamoDbContractTest() {
-    super(new ClocklessStoreUnderTest(Dynalites::shared));
+    super(Dynalites.underTest());
   }
 }

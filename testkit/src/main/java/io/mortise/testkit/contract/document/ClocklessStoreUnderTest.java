@@ -26,6 +26,7 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
   private static final int ALL = 10_000;
 
   private final Supplier<? extends LocalServer> server;
+  private final String parameters;
   private final String namespace = "contract" + NAMESPACES.incrementAndGet();
   private @Nullable LockStore store;
 
@@ -35,7 +36,17 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
    * @param server the server that all tests share; restarted by those that say so
    */
   public ClocklessStoreUnderTest(Supplier<? extends LocalServer> server) {
+    this(server, "");
+  }
+
+  /**
+   * The same, with further parameters of the URL.
+   *
+   * @param parameters each with an ampersand before it
+   */
+  public ClocklessStoreUnderTest(Supplier<? extends LocalServer> server, String parameters) {
     this.server = server;
+    this.parameters = parameters;
   }
 
   @Override
@@ -58,7 +69,8 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
   @Override
   public LockStore another() {
     return LockStore.connect(
-        StoreUrl.parse(server.get().url() + "?namespace=" + namespace + "&timeout=10s"));
+        StoreUrl.parse(
+            server.get().url() + "?namespace=" + namespace + "&timeout=10s" + parameters));
   }
 
   /** Each pause begins with a sweep, which takes as long as the server likes. */
