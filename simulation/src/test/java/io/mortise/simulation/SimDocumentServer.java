@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SimDocumentServer extends SimServer {
   private static final String LOCK = "lock/";
+  private static final String SWEEP = "sweep/";
   private static final String SESSION = "session/";
 
   /** Whether it tells the time, and executes no write late. */
@@ -100,7 +101,7 @@ final class SimDocumentServer extends SimServer {
                 + " over "
                 + found.version()
                 + ": "
-                + (text == null ? "removed" : text.replace('\t', ' ').replace('\n', '|')));
+                + (text == null ? "removed" : shown(key, text)));
     if (made) {
       version++;
       if (text == null) {
@@ -113,6 +114,11 @@ final class SimDocumentServer extends SimServer {
       watches.getOrDefault(key, Map.of()).forEach(SimDocumentStore::push);
     }
     return new Written(made, tellsWhatStands ? read(key) : null);
+  }
+
+  /** Each process writes a random word into the document of the sweep. */
+  private static String shown(String key, String text) {
+    return key.startsWith(SWEEP) ? "taken" : text.replace('\t', ' ').replace('\n', '|');
   }
 
   private boolean isStill(VersionedText found, @Nullable VersionedText before) {
@@ -259,7 +265,7 @@ final class SimDocumentServer extends SimServer {
 
   /** All that is kept, when no process lives any more and the longest times have passed. */
   List<String> leftovers() {
-    return documents.keySet().stream().filter(key -> !key.startsWith("sweep/")).toList();
+    return documents.keySet().stream().filter(key -> !key.startsWith(SWEEP)).toList();
   }
 
   /** A store beside the server: nothing delays it. */
