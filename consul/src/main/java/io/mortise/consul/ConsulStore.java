@@ -1,7 +1,7 @@
 package io.mortise.consul;
 
 import io.mortise.annotation.Beta;
-import io.mortise.internal.liveness.ExaminedStore;
+import io.mortise.internal.liveness.ReportingStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
@@ -49,7 +49,7 @@ public final class ConsulStore {
     ConsulDocuments documents = new ConsulDocuments(gateway, target.prefix(), micros);
     ConsulDocuments renewals =
         new ConsulDocuments(new ConsulGateway(target, "renewals"), target.prefix(), micros);
-    return ExaminedStore.checked(
+    return ReportingStore.checked(
         DocumentStore.withoutClock(
             DocumentStore.profileWithoutClock(target.toString(), target.http().timeout()),
             documents,

@@ -3,7 +3,7 @@ package io.mortise.etcd;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.annotation.Beta;
-import io.mortise.internal.liveness.ExaminedStore;
+import io.mortise.internal.liveness.ReportingStore;
 import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.internal.storekit.TlsProbe;
 import io.mortise.internal.storekit.TlsProbe.ProbeAnswer;
@@ -57,7 +57,7 @@ public final class EtcdStore {
         new EtcdDocuments(
             new EtcdGateway(target, "renewals"), target.prefix(), micros, Ticker.SYSTEM);
     try {
-      return ExaminedStore.checked(
+      return ReportingStore.checked(
           DocumentStore.withoutClock(
               DocumentStore.profileWithoutClock(target.toString(), gateway.timeout()),
               documents,

@@ -2,7 +2,7 @@ package io.mortise.nats;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.annotation.Beta;
-import io.mortise.internal.liveness.ExaminedStore;
+import io.mortise.internal.liveness.ReportingStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
@@ -78,7 +78,7 @@ public final class NatsStore {
 
   private static LockStore open(NatsBucket bucket, NatsTarget target) {
     LongSupplier micros = VersionedDocuments.timeOfDay(Ticker.SYSTEM, WallClock.SYSTEM);
-    return ExaminedStore.checked(
+    return ReportingStore.checked(
         DocumentStore.withoutClock(
             DocumentStore.profileWithoutClock(target.display(), target.timeout()),
             new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT),

@@ -7,10 +7,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 /** A store beside which an adapter reads what its server tells of itself. Thread-safe. */
-public final class ExaminedStore extends ForwardingStore {
+public final class ReportingStore extends ForwardingStore {
   private final Supplier<CompletionStage<StoreReport>> report;
 
-  private ExaminedStore(LockStore store, Supplier<CompletionStage<StoreReport>> report) {
+  private ReportingStore(LockStore store, Supplier<CompletionStage<StoreReport>> report) {
     super(store);
     this.report = report;
   }
@@ -34,7 +34,7 @@ public final class ExaminedStore extends ForwardingStore {
           ? known
           : e;
     }
-    return new ExaminedStore(store, report);
+    return new ReportingStore(store, report);
   }
 
   @Override
