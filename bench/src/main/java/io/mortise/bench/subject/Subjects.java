@@ -233,12 +233,12 @@ public enum Subjects {
 
   MORTISE_ETCD(
       StoreKind.ETCD, ours(StoreKind.ETCD, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS, KEEPS),
-  ETCD_TRANSACTIONS(StoreKind.ETCD, EtcdTransactionLock::new, PAIRS),
-  JETCD(StoreKind.ETCD, JetcdLocks::new, PAIRS, WAITS, ACROSS),
+  ETCD_TRANSACTIONS(StoreKind.ETCD, KeyValueLocks.EtcdTransactionLock::new, PAIRS),
+  JETCD(StoreKind.ETCD, KeyValueLocks.JetcdLocks::new, PAIRS, WAITS, ACROSS),
 
   MORTISE_NATS(
       StoreKind.NATS, ours(StoreKind.NATS, LockOptions.DEFAULTS), OWN, PAIRS, WAITS, ACROSS, KEEPS),
-  NATS_UPDATES(StoreKind.NATS, NatsUpdateLock::new, PAIRS),
+  NATS_UPDATES(StoreKind.NATS, KeyValueLocks.NatsUpdateLock::new, PAIRS),
 
   MORTISE_CONSUL(
       StoreKind.CONSUL,
@@ -248,8 +248,8 @@ public enum Subjects {
       WAITS,
       ACROSS,
       KEEPS),
-  CONSUL_WRITES(StoreKind.CONSUL, ConsulEntryLock::new, PAIRS),
-  CONSUL_SESSIONS(StoreKind.CONSUL, ConsulSessionLock::new, PAIRS, WAITS, ACROSS),
+  CONSUL_WRITES(StoreKind.CONSUL, KeyValueLocks.ConsulEntryLock::new, PAIRS),
+  CONSUL_SESSIONS(StoreKind.CONSUL, KeyValueLocks.ConsulSessionLock::new, PAIRS, WAITS, ACROSS),
 
   MORTISE_MEMCACHED(
       StoreKind.MEMCACHED,
@@ -259,7 +259,7 @@ public enum Subjects {
       WAITS,
       ACROSS,
       KEEPS),
-  MEMCACHED_ITEMS(StoreKind.MEMCACHED, MemcachedItemLock::new, PAIRS);
+  MEMCACHED_ITEMS(StoreKind.MEMCACHED, KeyValueLocks.MemcachedItemLock::new, PAIRS);
 
   /** Which store a subject's locks are in. */
   public enum StoreKind {
