@@ -33,8 +33,8 @@ public interface VersionedDocuments {
    * @param text null if there is none under that key
    * @param version what the server calls this state of the document; a document that was removed
    *     and made anew never gets an old version. In a store {@link DocumentStore#withoutClock} a
-   *     decimal number that each write in the store raises; also of a document that is not there: a
-   *     write that found none fails if one was made and removed since
+   *     decimal number that each write of the document raises, also its removal; so a write that
+   *     found none fails if one was made and removed since
    */
   record VersionedText(@Nullable String text, String version) {
     /** No document. */
