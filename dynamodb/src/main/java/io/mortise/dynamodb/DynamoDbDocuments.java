@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -52,10 +53,13 @@ final class DynamoDbDocuments implements VersionedDocuments {
   private static final String IS_SEEN = VERSION + " = :v";
   private static final String IS_LOWER = IS_ABSENT + " OR " + VERSION + " < :v";
 
+  /** For longer than a sweep takes, which looks at three million items a day. */
+  private static final long ROUND_NANOS = TimeUnit.DAYS.toNanos(2);
+
   private final DynamoDbRequests requests;
   private final AbsentVersions versions;
   private final LongSupplier micros;
-  private final DocumentPolls polls;
+  private final DynamoDbWatch polls;
 
   /** The items of removed documents that a sweep has seen, and for how long. */
   private final HeartbeatMonitor<String> removed;
@@ -76,7 +80,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
     this.versions = versions;
     this.micros = micros;
     this.ticker = ticker;
-    this.polls = new DocumentPolls(requests.target().poll(), this::read);
+    this.polls = new DynamoDbWatch(requests.target().poll(), this::read);
     this.removed = HeartbeatMonitor.ofRounds(ticker);
     this.round = new AtomicLong(ticker.nanos());
   }
@@ -116,19 +120,14 @@ final class DynamoDbDocuments implements VersionedDocuments {
     return requests.send(
         client -> {
           GetItemResponse found =
-              client.getItem(
-                  request ->
-                      request
-                          .tableName(requests.target().table())
-                          .key(key(key))
-                          .consistentRead(true)
-                          .overrideConfiguration(requests.options()));
-          if (!found.hasItem() && found.responseMetadata().requestId().equals("UNKNOWN")) {
-            // An empty answer of a proxy must not make a lock look free.
-            throw new StoreUnfitException(
-                "What answers is not DynamoDB, or a proxy before it leaves out its headers (store=%s)."
-                    .formatted(requests.target()));
-          }
+              requests.proven(
+                  client.getItem(
+                      request ->
+                          request
+                              .tableName(requests.target().table())
+                              .key(key(key))
+                              .consistentRead(true)
+                              .overrideConfiguration(requests.options())));
           return found.item();
         });
   }
@@ -154,9 +153,6 @@ final class DynamoDbDocuments implements VersionedDocuments {
       String key, VersionedText found, @Nullable String text) {
     long seen = Long.parseLong(found.version());
     boolean made = found.version().startsWith(NO_ITEM);
-    if (made && !versions.isRecent(seen)) {
-      return completedFuture(new Written(false, null));
-    }
     Map<String, AttributeValue> item = key(key);
     item.put(VERSION, number(seen + 1));
     if (text == null) {
@@ -179,17 +175,21 @@ final class DynamoDbDocuments implements VersionedDocuments {
       Map<String, AttributeValue> item, String condition, long version) {
     return requests.send(
         client -> {
+          if (condition.equals(IS_ABSENT) && !versions.isRecent(version)) {
+            return new Written(false, null);
+          }
           try {
-            client.putItem(
-                request ->
-                    request
-                        .tableName(requests.target().table())
-                        .item(item)
-                        .conditionExpression(condition)
-                        .expressionAttributeValues(values(condition, version))
-                        .returnValuesOnConditionCheckFailure(
-                            ReturnValuesOnConditionCheckFailure.ALL_OLD)
-                        .overrideConfiguration(requests.options()));
+            requests.proven(
+                client.putItem(
+                    request ->
+                        request
+                            .tableName(requests.target().table())
+                            .item(item)
+                            .conditionExpression(condition)
+                            .expressionAttributeValues(values(condition, version))
+                            .returnValuesOnConditionCheckFailure(
+                                ReturnValuesOnConditionCheckFailure.ALL_OLD)
+                            .overrideConfiguration(requests.options())));
             return new Written(true, document(item));
           } catch (ConditionalCheckFailedException e) {
             return new Written(false, e.hasItem() ? document(e.item()) : null);
@@ -242,7 +242,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
       return raiseFloor(Math.max(version + 1, versions.now())).thenApply(raised -> false);
     }
     long began = round.get();
-    if (ticker.nanos() - began > 2 * AbsentVersions.REMOVED_KEPT.toNanos()
+    if (ticker.nanos() - began > ROUND_NANOS
         && round.compareAndSet(began, ticker.nanos())) {
       removed.endRound();
     }
@@ -272,14 +272,15 @@ final class DynamoDbDocuments implements VersionedDocuments {
     return requests.send(
         client -> {
           try {
-            client.deleteItem(
-                request ->
-                    request
-                        .tableName(requests.target().table())
-                        .key(key(key))
-                        .conditionExpression(IS_SEEN)
-                        .expressionAttributeValues(Map.of(":v", number(version)))
-                        .overrideConfiguration(requests.options()));
+            requests.proven(
+                client.deleteItem(
+                    request ->
+                        request
+                            .tableName(requests.target().table())
+                            .key(key(key))
+                            .conditionExpression(IS_SEEN)
+                            .expressionAttributeValues(Map.of(":v", number(version)))
+                            .overrideConfiguration(requests.options())));
             return true;
           } catch (ConditionalCheckFailedException e) {
             return false;
@@ -291,6 +292,10 @@ final class DynamoDbDocuments implements VersionedDocuments {
   public CompletionStage<List<String>> scan(String keyPrefix, String after, int limit) {
     String kind = keyPrefix.substring(0, keyPrefix.indexOf('/') + 1);
     String begin = keyPrefix.substring(kind.length());
+    boolean isWithin = after.isEmpty() || after.startsWith(keyPrefix);
+    if (!isWithin && after.compareTo(keyPrefix) > 0) {
+      return completedFuture(List.of());
+    }
     Map<String, AttributeValue> values = new HashMap<>();
     values.put(":p", partition(keyPrefix));
     if (!begin.isEmpty()) {
@@ -299,22 +304,24 @@ final class DynamoDbDocuments implements VersionedDocuments {
     return requests.send(
         client -> {
           List<String> keys = new ArrayList<>();
-          Map<String, AttributeValue> from = after.isEmpty() ? Map.of() : key(after);
+          Map<String, AttributeValue> from =
+              isWithin && !after.isEmpty() ? key(after) : Map.of();
           do {
             Map<String, AttributeValue> last = from;
             QueryResponse page =
-                client.query(
-                    request ->
-                        request
-                            .tableName(requests.target().table())
-                            .keyConditionExpression(
-                                begin.isEmpty() ? "p = :p" : "p = :p AND begins_with(k, :k)")
-                            .expressionAttributeValues(values)
-                            .projectionExpression(NAME)
-                            .exclusiveStartKey(last.isEmpty() ? null : last)
-                            .limit(limit - keys.size())
-                            .consistentRead(true)
-                            .overrideConfiguration(requests.options()));
+                requests.proven(
+                    client.query(
+                        request ->
+                            request
+                                .tableName(requests.target().table())
+                                .keyConditionExpression(
+                                    begin.isEmpty() ? "p = :p" : "p = :p AND begins_with(k, :k)")
+                                .expressionAttributeValues(values)
+                                .projectionExpression(NAME)
+                                .exclusiveStartKey(last.isEmpty() ? null : last)
+                                .limit(limit - keys.size())
+                                .consistentRead(true)
+                                .overrideConfiguration(requests.options())));
             page.items().forEach(item -> keys.add(kind + name(item)));
             from = page.hasLastEvaluatedKey() ? page.lastEvaluatedKey() : Map.of();
           } while (!from.isEmpty() && keys.size() < limit);

@@ -1,6 +1,7 @@
 package io.mortise.dynamodb;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.CompletionStages;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -13,6 +14,7 @@ import java.util.function.Function;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.retries.DefaultRetryStrategy;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.model.DynamoDbResponse;
 
 /**
  * Requests of a client that blocks, on threads of their own: callers never wait. Further requests
@@ -93,6 +95,21 @@ final class DynamoDbRequests implements AutoCloseable {
   /** What each request must have. */
   AwsRequestOverrideConfiguration options() {
     return options;
+  }
+
+  /**
+   * An answer, if DynamoDB has given it. An empty one of a proxy must not make a lock look free,
+   * nor a write look made.
+   *
+   * @throws StoreUnfitException if it has no request id
+   */
+  <R extends DynamoDbResponse> R proven(R answer) {
+    if (answer.responseMetadata().requestId().equals("UNKNOWN")) {
+      throw new StoreUnfitException(
+          "What answers is not DynamoDB, or a proxy before it leaves out its headers (store=%s)."
+              .formatted(target));
+    }
+    return answer;
   }
 
   /**

@@ -145,12 +145,13 @@ final class DynamoDbTable {
   }
 
   private TableDescription describe(DynamoDbClient client) {
-    return client
-        .describeTable(
-            request ->
-                request
-                    .tableName(requests.target().table())
-                    .overrideConfiguration(requests.options()))
+    return requests
+        .proven(
+            client.describeTable(
+                request ->
+                    request
+                        .tableName(requests.target().table())
+                        .overrideConfiguration(requests.options())))
         .table();
   }
 

@@ -4,6 +4,7 @@ import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
 import io.mortise.testkit.server.DynaliteServer;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
@@ -48,8 +49,7 @@ final class Dynalites {
   static Path program() {
     Assumptions.assumeFalse(
         "none".equals(System.getProperty("mortise.dynamodb")), "SKIPPED: there is no npm here.");
-    return TestPrerequisites.required(
-        DynaliteServer.install(Path.of("src/test/dynalite")), "The program npm");
+    return TestPrerequisites.required(Installed.PROGRAM, "npm with Node 20, or its registry,");
   }
 
   /** A store of its own that looks for hand-offs so often that tests take it for a push. */
@@ -65,5 +65,10 @@ final class Dynalites {
   static DynaliteServer withTable(DynaliteServer server) {
     DynamoDbStore.open(server.url() + "?create=true").close();
     return server;
+  }
+
+  /** Looked for once: where it is missing, that takes a while. */
+  private static final class Installed {
+    static final Optional<Path> PROGRAM = DynaliteServer.install(Path.of("src/test/dynalite"));
   }
 }

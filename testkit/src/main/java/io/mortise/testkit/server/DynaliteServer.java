@@ -24,29 +24,32 @@ public final class DynaliteServer extends LocalServer {
   }
 
   /**
-   * Installs it from its package, once per build; empty if there is no {@code npm}.
+   * Installs it from its package, once per build; empty if there is no {@code npm}, or it cannot
+   * install the package, as without its registry or with a Node older than 20. Why is printed then.
    *
    * @param packages a folder with {@code package.json}, {@code package-lock.json} and {@code
    *     serve.js}
-   * @throws IllegalStateException if the package cannot be had; the message has what npm said
+   * @return {@code serve.js}
    */
   public static Optional<Path> install(Path packages) {
     Optional<Path> npm = ServerProcess.find("npm");
     if (npm.isEmpty() || ServerProcess.find("node").isEmpty()) {
       return Optional.empty();
     }
+    List<String> command = new ArrayList<>(List.of(npm.get() + "", "ci"));
+    command.addAll(List.of("--engine-strict", "--ignore-scripts", "--no-audit", "--no-fund"));
     try {
       return Optional.of(
           ServerProcess.once(
                   "dynalite",
                   folder -> {
                     ServerProcess.copyTree(packages, folder);
-                    ServerProcess.run(
-                        folder,
-                        List.of(
-                            npm.get() + "", "ci", "--ignore-scripts", "--no-audit", "--no-fund"));
+                    ServerProcess.run(folder, command);
                   })
               .resolve("serve.js"));
+    } catch (IllegalStateException e) {
+      System.err.println(e.getMessage());
+      return Optional.empty();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,5 +1,6 @@
 package io.mortise.dynamodb;
 
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import java.time.Duration;
 import java.util.Map;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Reads watched documents again and again, in place of a push, which DynamoDB does not have. A
  * document that these documents' own user has written did not change for it. Thread-safe.
  */
-final class DocumentPolls {
+final class DynamoDbWatch {
   private final Executor later;
   private final Function<String, CompletionStage<VersionedText>> read;
   private final Map<String, PolledDocument> watched = new ConcurrentHashMap<>();
@@ -26,8 +27,11 @@ final class DocumentPolls {
    *
    * @param pause between an answer and the next read
    */
-  DocumentPolls(Duration pause, Function<String, CompletionStage<VersionedText>> read) {
-    this.later = CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS);
+  DynamoDbWatch(Duration pause, Function<String, CompletionStage<VersionedText>> read) {
+    // A read only enters a queue, so the timer's own thread begins it.
+    this.later =
+        CompletableFuture.delayedExecutor(
+            pause.toMillis(), TimeUnit.MILLISECONDS, Runnable::run);
     this.read = read;
   }
 
@@ -68,7 +72,7 @@ final class DocumentPolls {
 
     private void readNow() {
       if (watched.get(key) == this) {
-        var unused = read.apply(key).handle(this::take);
+        var unused = CompletionStages.start(() -> read.apply(key)).handle(this::take);
       }
     }
 
