@@ -242,8 +242,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
       return raiseFloor(Math.max(version + 1, versions.now())).thenApply(raised -> false);
     }
     long began = round.get();
-    if (ticker.nanos() - began > ROUND_NANOS
-        && round.compareAndSet(began, ticker.nanos())) {
+    if (ticker.nanos() - began > ROUND_NANOS && round.compareAndSet(began, ticker.nanos())) {
       removed.endRound();
     }
     if (!removed.left(key, version, AbsentVersions.REMOVED_KEPT).isZero()) {
@@ -304,8 +303,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
     return requests.send(
         client -> {
           List<String> keys = new ArrayList<>();
-          Map<String, AttributeValue> from =
-              isWithin && !after.isEmpty() ? key(after) : Map.of();
+          Map<String, AttributeValue> from = isWithin && !after.isEmpty() ? key(after) : Map.of();
           do {
             Map<String, AttributeValue> last = from;
             QueryResponse page =

@@ -30,8 +30,7 @@ final class DynamoDbWatch {
   DynamoDbWatch(Duration pause, Function<String, CompletionStage<VersionedText>> read) {
     // A read only enters a queue, so the timer's own thread begins it.
     this.later =
-        CompletableFuture.delayedExecutor(
-            pause.toMillis(), TimeUnit.MILLISECONDS, Runnable::run);
+        CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS, Runnable::run);
     this.read = read;
   }
 

@@ -24,6 +24,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * How often a server is asked, where each time costs what the network is slow. All that a process
  * asks goes by one connection, so what one step takes delays those of other locks.
  */
+@Tag("extended")
 class RoundTripsTest {
   private static final int TRIES = 20;
   private static final int LOCKS = 5;

@@ -24,9 +24,11 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Names spread over servers that share nothing: one that is gone takes its names with it. */
+@Tag("extended")
 class ShardedTest {
   private static final Duration WAIT = Duration.ofSeconds(20);
   private static final List<String> IDS = List.of("a", "b", "c");

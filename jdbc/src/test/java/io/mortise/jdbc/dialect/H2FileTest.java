@@ -11,12 +11,14 @@ import io.mortise.jdbc.PowerLossDisks;
 import io.mortise.testkit.server.LossyDisk;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process that has an H2 file open, alone, and ends without a word. */
 @Timeout(200)
+@Tag("extended")
 class H2FileTest {
   private static final Duration TTL = Duration.ofSeconds(2);
   private static final Duration LONG = Duration.ofSeconds(40);
