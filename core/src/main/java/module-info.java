@@ -25,11 +25,8 @@ module io.mortise.core {
   exports io.mortise.internal.client to
       io.mortise.testkit;
   exports io.mortise.internal.liveness to
-      io.mortise.consul,
       io.mortise.dynamodb,
-      io.mortise.etcd,
       io.mortise.jdbc,
-      io.mortise.nats,
       io.mortise.redis,
       io.mortise.testkit;
   exports io.mortise.internal.runtime to

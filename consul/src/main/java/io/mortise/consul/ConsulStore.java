@@ -1,7 +1,7 @@
 package io.mortise.consul;
 
 import io.mortise.annotation.Beta;
-import io.mortise.internal.liveness.ReportingStore;
+import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;

@@ -2,7 +2,7 @@ package io.mortise.nats;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.annotation.Beta;
-import io.mortise.internal.liveness.ReportingStore;
+import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;

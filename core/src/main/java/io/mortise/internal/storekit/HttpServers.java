@@ -49,8 +49,9 @@ import org.jspecify.annotations.Nullable;
  * Requests to the servers of one system, over the JDK's HTTP client. Each has a connection of its
  * own while it lasts, so there is a bound on those that are sent at a time; further ones wait for
  * their turn, for no longer than for an answer: a request whose turn has not come by then fails,
- * and is never sent. A request whose server cannot be connected to goes to the next one. A request
- * that may have been executed is not sent again: that is its caller's affair.
+ * and is never sent. Each request has a thread that waits for its answer. A request whose server
+ * cannot be connected to goes to the next one. A request that may have been executed is not sent
+ * again: that is its caller's affair.
  *
  * <p>Thread-safe. Nothing is called under the lock. Users require {@code java.net.http}; core alone
  * does not.
@@ -64,7 +65,7 @@ public final class HttpServers implements AutoCloseable {
   private final int mostInFlight;
   private final HttpClient client;
 
-  /** One for each request in flight. */
+  /** A thread for each request in flight. The turns bound their number. */
   private final ExecutorService senders;
 
   private final ReentrantLock guard = new ReentrantLock();

@@ -68,7 +68,7 @@ public final class TrustedCertificates {
   }
 
   /**
-   * Those who decide, for a client library that takes them. It verifies the host's name itself.
+   * The trust managers of these certificates, for a client library that verifies host names itself.
    *
    * @param file certificates in PEM form, and no others are trusted
    * @throws IOException if the file cannot be read, or has no certificate

@@ -170,9 +170,9 @@ public final class DocumentStore implements LockStore {
   }
 
   /**
-   * A store over the documents of a server that tells no time. Versions are decimal numbers there,
-   * which each write raises; a document that is not there has a version too, see {@link
-   * VersionedDocuments.VersionedText}.
+   * A store over the documents of a server that tells no time. A version is a decimal number there,
+   * which each write of the document raises, also its removal; a document that is not there has a
+   * version too, see {@link VersionedDocuments.VersionedText}.
    *
    * @param profile what the store is; its capabilities are {@link #CAPABILITIES_WITHOUT_CLOCK},
    *     with or without {@link Capability#PUSH}

@@ -115,7 +115,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   /** What becomes of a session's document, which is null if there is none. */
   interface SessionStep<T> {
     /**
-     * Takes it.
+     * The next document of the session, and the step's result.
      *
      * @param found the document with its version
      */
@@ -182,8 +182,8 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
 
   /**
    * A session that its first renewal creates. Its document may have been there before, and have
-   * been removed. Each renewal is a write, and the version counts all writes: a count from the
-   * version on is above all that observers have seen.
+   * been removed. Each renewal is a write, and each write of the document raises its version: a
+   * count from the version on is above all that observers have seen.
    */
   SessionDocument create(SessionSpec spec, Duration ttl, VersionedText absent, long now) {
     SessionDocument made = new SessionDocument(spec.client(), ttl, now);

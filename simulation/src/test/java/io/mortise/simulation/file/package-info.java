@@ -1,6 +1,6 @@
 /**
- * The worked example of a store outside of Mortise: documents in files, and the suites that test
- * it. Start reading at {@link io.mortise.simulation.file.FileDocuments}.
+ * A store outside of Mortise: documents in files, and the suites that test it. Start reading at
+ * {@link io.mortise.simulation.file.FileDocuments}.
  */
 @NullMarked
 package io.mortise.simulation.file;

@@ -103,7 +103,10 @@ public final class DynaliteServer extends LocalServer {
     return tlsPort;
   }
 
-  /** {@code dynamodb://127.0.0.1:port/locks}. The table is made by the first who asks for that. */
+  /**
+   * {@code dynamodb://127.0.0.1:port/locks}. A store that is opened with {@code create=true} makes
+   * the table.
+   */
   @Override
   public String url() {
     return "dynamodb://127.0.0.1:" + port + "/" + TABLE;

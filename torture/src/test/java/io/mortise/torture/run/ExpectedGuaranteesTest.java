@@ -38,6 +38,7 @@ class ExpectedGuaranteesTest {
     Set<Capability> all = EnumSet.allOf(Capability.class);
     assertThat(expiry("etcd", all)).isEqualTo(TTL.multipliedBy(2));
     assertThat(expiry("consul/memory", all)).isEqualTo(TTL.multipliedBy(2));
+    assertThat(expiry("dynamodb", all)).isEqualTo(TTL.multipliedBy(2));
     assertThat(expiry("memcached", Set.of())).isEqualTo(TTL.plus(LAG));
     assertThat(expiry("redis/always", all)).isEqualTo(TTL);
   }

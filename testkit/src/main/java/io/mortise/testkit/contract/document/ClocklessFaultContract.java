@@ -77,7 +77,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
     return Objects.requireNonNull(server);
   }
 
-  /** That of the test. */
+  /** The namespace of the test. */
   protected final String namespace() {
     return namespace;
   }

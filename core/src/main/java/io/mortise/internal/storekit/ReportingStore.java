@@ -1,12 +1,14 @@
-package io.mortise.internal.liveness;
+package io.mortise.internal.storekit;
 
+import io.mortise.internal.liveness.ForwardingStore;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 /** A store beside which an adapter reads what its server tells of itself. Thread-safe. */
+@SuppressWarnings("exports") // of its superclass: its users see a LockStore alone
 public final class ReportingStore extends ForwardingStore {
   private final Supplier<CompletionStage<StoreReport>> report;
 
@@ -21,6 +23,7 @@ public final class ReportingStore extends ForwardingStore {
    *
    * @param check throws, or completes exceptionally, with the reason
    * @param report as {@link LockStore#examine} says
+   * @throws RuntimeException the reason, after the store was closed
    */
   public static LockStore checked(
       LockStore store,
@@ -30,9 +33,7 @@ public final class ReportingStore extends ForwardingStore {
       var unused = check.get().toCompletableFuture().join();
     } catch (RuntimeException e) {
       store.close();
-      throw e instanceof CompletionException && e.getCause() instanceof RuntimeException known
-          ? known
-          : e;
+      throw CompletionStages.cause(e) instanceof RuntimeException known ? known : e;
     }
     return new ReportingStore(store, report);
   }

@@ -1,0 +1,58 @@
+package io.mortise.internal.storekit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.internal.liveness.ForwardingStore;
+import io.mortise.internal.table.MemStore;
+import io.mortise.spi.time.Ticker;
+import io.mortise.spi.time.WallClock;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+class ReportingStoreTest {
+  private final StoreUnavailableException reason = new StoreUnavailableException("It is down.");
+  private boolean closed;
+
+  private void check(Supplier<CompletionStage<?>> check) {
+    var unused =
+        ReportingStore.checked(
+            new ForwardingStore(new MemStore(Ticker.SYSTEM, WallClock.SYSTEM)) {
+              @Override
+              public void close() {
+                closed = true;
+                super.close();
+              }
+            },
+            check,
+            () -> CompletableFuture.failedFuture(reason));
+  }
+
+  @Test
+  void givenCheckThatPasses_thenTheStoreStaysOpen() {
+    check(() -> CompletableFuture.completedFuture("fit"));
+
+    assertThat(closed).isFalse();
+  }
+
+  @Test
+  void givenCheckThatThrows_orFailsWithAWrappedReason_thenTheReasonIsThrown_andTheStoreIsClosed() {
+    assertThatThrownBy(
+            () ->
+                check(
+                    () -> {
+                      throw reason;
+                    }))
+        .isSameAs(reason);
+    assertThat(closed).isTrue();
+
+    closed = false;
+    CompletionException twice = new CompletionException(new CompletionException(reason));
+    assertThatThrownBy(() -> check(() -> CompletableFuture.failedFuture(twice))).isSameAs(reason);
+    assertThat(closed).isTrue();
+  }
+}
