@@ -11,6 +11,13 @@ const { port, path, cert, key } = options;
 
 require('dynalite')({ path, createTableMs: 0 }).listen(port, HOST);
 
+// It throws when a client gives up a request.
+process.on('uncaughtException', failure => {
+  if (failure.code !== 'ECONNRESET' && failure.message !== 'aborted') {
+    throw failure;
+  }
+});
+
 if (options['tls-port']) {
   tls
     .createServer({ cert: fs.readFileSync(cert), key: fs.readFileSync(key) }, socket => {

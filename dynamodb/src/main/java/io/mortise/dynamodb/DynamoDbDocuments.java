@@ -49,6 +49,9 @@ final class DynamoDbDocuments implements VersionedDocuments {
   /** Holds the floor of {@link AbsentVersions}; no document has that key. */
   private static final String FLOOR = "version/floor";
 
+  /** No item has it. */
+  private static final long NO_VERSION = -1;
+
   private static final String IS_ABSENT = "attribute_not_exists(" + NAME + ")";
   private static final String IS_SEEN = VERSION + " = :v";
   private static final String IS_LOWER = IS_ABSENT + " OR " + VERSION + " < :v";
@@ -136,12 +139,12 @@ final class DynamoDbDocuments implements VersionedDocuments {
     return new VersionedText(null, NO_ITEM + versions.now());
   }
 
-  private static VersionedText document(Map<String, AttributeValue> item) {
+  private VersionedText document(Map<String, AttributeValue> item) {
     AttributeValue version = item.get(VERSION);
     if (version == null || version.n() == null) {
       throw new StoreUnfitException(
-          "Item '%s' has no version. Another program has made it: give it a table of its own."
-              .formatted(name(item)));
+          "Item '%s' has no version (store=%s). Another program has made it: give it a table of its own."
+              .formatted(name(item), requests.target()));
     }
     AttributeValue text = item.get(TEXT);
     return new VersionedText(
@@ -218,11 +221,15 @@ final class DynamoDbDocuments implements VersionedDocuments {
             });
   }
 
-  /** A write that changes nothing, and is refused to those who may not write. */
-  CompletionStage<Written> checkAccess() {
+  /**
+   * A write, a list and a removal that change nothing, and are refused to those who may not; false.
+   */
+  CompletionStage<Boolean> checkAccess() {
     Map<String, AttributeValue> item = key(FLOOR);
     item.put(VERSION, number(0));
-    return put(item, IS_SEEN, -1);
+    return put(item, IS_SEEN, NO_VERSION)
+        .thenCompose(refused -> scan(FLOOR, "", 1))
+        .thenCompose(keys -> delete(FLOOR, NO_VERSION));
   }
 
   /** Forgets the item of a removed document that this process has seen stand for an hour. */

@@ -24,6 +24,7 @@ import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClientBuilder;
+import software.amazon.awssdk.services.dynamodb.DynamoDbServiceClientConfiguration;
 
 /** The store of documents in a table. Thread-safe. */
 final class DynamoDbLockStore extends ForwardingStore {
@@ -91,8 +92,11 @@ final class DynamoDbLockStore extends ForwardingStore {
       String parameters,
       Ticker ticker,
       InstantSource wallClock) {
-    String region = client.serviceClientConfiguration().region().id();
-    return open(client, null, DynamoDbTarget.parse(region, table, parameters), ticker, wallClock);
+    DynamoDbServiceClientConfiguration its = client.serviceClientConfiguration();
+    DynamoDbTarget target =
+        DynamoDbTarget.parse(
+            its.region().id(), table, parameters, its.endpointOverride().orElse(null));
+    return open(client, null, target, ticker, wallClock);
   }
 
   private static LockStore open(

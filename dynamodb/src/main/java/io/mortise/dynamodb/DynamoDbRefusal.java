@@ -3,11 +3,16 @@ package io.mortise.dynamodb;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.HttpServers;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
 import java.net.http.HttpTimeoutException;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
@@ -37,6 +42,17 @@ final class DynamoDbRefusal {
           "MissingAuthenticationTokenException",
           "ExpiredTokenException");
 
+  /**
+   * What the SDK says of credentials that it was pointed to. Only these sentences are shown: the
+   * whole is long, and tells what it has read.
+   */
+  private static final List<Pattern> REASONS =
+      List.of(
+          Pattern.compile(
+              "To use [^\\[\\]]{1,120}?, the '\\w+' service module must be on the class path"),
+          Pattern.compile("Profile property '[^']{1,80}' was not configured for '[^']{1,80}'"),
+          Pattern.compile("Profile file contained no credentials for profile '[^']{1,80}'"));
+
   private DynamoDbRefusal() {}
 
   /** As the store tells it, with what to do. */
@@ -49,6 +65,17 @@ final class DynamoDbRefusal {
         HttpTimeoutException timeout = new HttpTimeoutException(at.getMessage());
         timeout.initCause(failure);
         return target.http().translated(timeout);
+      } else if (at.getClass().getSimpleName().equals("JsonParseException")) {
+        // Of a copy of Jackson in the SDK, for an answer of status 200.
+        return new StoreUnfitException(
+            "What answers is not DynamoDB, or a proxy before it answers (store=%s): the answer is not JSON. Check region and endpoint."
+                .formatted(target),
+            failure);
+      } else if (at instanceof UnknownHostException && target.endpoint() == null) {
+        return new StoreUnavailableException(
+            "DynamoDB cannot be connected to (store=%s): unknown host '%s'. Check the region, and the name server of this host."
+                .formatted(target, at.getMessage()),
+            failure);
       } else if (at instanceof IOException) {
         return target.http().translated(at);
       }
@@ -57,20 +84,44 @@ final class DynamoDbRefusal {
       String said = Objects.requireNonNullElse(failure.getMessage(), "");
       return said.startsWith("Unable to load credentials")
           ? new StoreUnfitException(
-              "The AWS SDK finds no credentials (store=%s). Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or a role of the host."
-                  .formatted(target),
+              "The AWS SDK finds no credentials (store=%s)%s. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or a role of the host."
+                  .formatted(target, reason(said)),
               failure)
           : new StoreUnavailableException(
-              "A request to DynamoDB failed (store=%s): %s".formatted(target, said), failure);
+              "A request to DynamoDB failed (store=%s): %s.".formatted(target, quoted(said)),
+              failure);
     }
     return target.http().translated(failure);
+  }
+
+  /** Empty if the SDK was pointed to none. */
+  private static String reason(String said) {
+    for (Pattern pattern : REASONS) {
+      Matcher found = pattern.matcher(said);
+      if (found.find()) {
+        return ": " + quoted(found.group());
+      }
+    }
+    return "";
+  }
+
+  /** As part of a sentence. */
+  private static String quoted(String said) {
+    return withoutStop(HttpServers.quoted(said));
+  }
+
+  private static String withoutStop(String said) {
+    String whole = said.strip();
+    return whole.endsWith(".") ? whole.substring(0, whole.length() - 1) : whole;
   }
 
   private static LockException refused(AwsServiceException refusal, DynamoDbTarget target) {
     AwsErrorDetails details = refusal.awsErrorDetails();
     String code = details == null ? "" : Objects.requireNonNullElse(details.errorCode(), "");
     String said =
-        details == null ? "" : Objects.requireNonNullElse(details.errorMessage(), "no reason");
+        withoutStop(
+            Objects.requireNonNullElse(
+                details == null ? null : details.errorMessage(), "no reason"));
     if (code.equals("ResourceNotFoundException")) {
       return new StoreUnfitException(
           "Table '%s' is missing (store=%s). Create it, or add create=true: %s"
@@ -78,13 +129,22 @@ final class DynamoDbRefusal {
           refusal);
     } else if (code.equals("AccessDeniedException")) {
       return new StoreUnfitException(
-          "The AWS credentials may not use table '%s' (store=%s): %s. They need dynamodb:DescribeTable, GetItem, PutItem, DeleteItem and Query."
-              .formatted(target.table(), target, said),
+          "The AWS credentials may not use table '%s' (store=%s): %s. They need dynamodb:DescribeTable, GetItem, PutItem, DeleteItem%s."
+              .formatted(
+                  target.table(),
+                  target,
+                  said,
+                  target.create() ? ", Query and, for create=true, CreateTable" : " and Query"),
           refusal);
     } else if (UNKNOWN_CREDENTIALS.contains(code)) {
       return new StoreUnfitException(
-          "DynamoDB does not take the AWS credentials (store=%s): %s. Check the key, its session token, and the clock of this host."
-              .formatted(target, said),
+          "DynamoDB does not take the AWS credentials (store=%s): %s. Check the key, its session token, %s."
+              .formatted(
+                  target,
+                  said,
+                  target.endpoint() == null
+                      ? "and the clock of this host"
+                      : "the clock of this host, and the parameter region or the region of your client"),
           refusal);
     } else if (said.contains("Item size")) {
       return new StoreUnavailableException(

@@ -32,8 +32,9 @@ public final class DynamoDbStore {
    * {@code namespace}, {@code timeout}, {@code poll}, after which a process asks again for what
    * others have left it, and {@code create}, which makes a missing table; for an endpoint also
    * {@code tls}, with it {@code ca}, a file of trusted certificates in PEM form, and {@code
-   * region}, for which requests are signed. Blocks, for the timeout where nobody answers, and while
-   * the table is made.
+   * region}, for which requests are signed, by default that of the variable {@code AWS_REGION} or
+   * {@code AWS_DEFAULT_REGION}, else {@code us-east-1}. Blocks, for the timeout where nobody
+   * answers, and while the table is made.
    *
    * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
    * @throws io.mortise.StoreUnavailableException if nobody answers, or requests are throttled

@@ -42,11 +42,18 @@ final class DynamoDbTable {
 
   /** What makes the table, for a person to paste. */
   static String command(DynamoDbTarget target) {
-    return "aws dynamodb create-table --region %s%s --table-name %s --billing-mode PAY_PER_REQUEST --attribute-definitions AttributeName=p,AttributeType=S AttributeName=k,AttributeType=S --key-schema AttributeName=p,KeyType=HASH AttributeName=k,KeyType=RANGE"
-        .formatted(
-            target.region(),
-            target.endpoint() == null ? "" : " --endpoint-url " + target.endpoint(),
-            target.table());
+    return command(target, target.table());
+  }
+
+  private static String command(DynamoDbTarget target, String table) {
+    return "aws dynamodb create-table %s --table-name %s --billing-mode PAY_PER_REQUEST --attribute-definitions AttributeName=p,AttributeType=S AttributeName=k,AttributeType=S --key-schema AttributeName=p,KeyType=HASH AttributeName=k,KeyType=RANGE"
+        .formatted(where(target), table);
+  }
+
+  private static String where(DynamoDbTarget target) {
+    return "--region "
+        + target.region()
+        + (target.endpoint() == null ? "" : " --endpoint-url " + target.endpoint());
   }
 
   /**
@@ -60,7 +67,7 @@ final class DynamoDbTable {
     if (target.create()) {
       join(requests.send(this::make));
     }
-    TableDescription table = join(requests.send(this::describe));
+    TableDescription table = join(requests.send(this::look));
     for (int looks = 0; table.tableStatus() == TableStatus.CREATING; looks++) {
       if (looks == MOST_LOOKS) {
         throw new StoreUnavailableException(
@@ -70,7 +77,7 @@ final class DynamoDbTable {
       table =
           join(
               CompletableFuture.supplyAsync(
-                      () -> requests.send(this::describe),
+                      () -> requests.send(this::look),
                       CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS))
                   .thenCompose(stage -> stage));
     }
@@ -81,8 +88,9 @@ final class DynamoDbTable {
     }
     if (!keys(table).equals(KEYS)) {
       throw new StoreUnfitException(
-          "Table '%s' has other keys than those of locks (store=%s): '%s', not '%s'. Create another table: %s"
-              .formatted(target.table(), target, keys(table), KEYS, command(target)));
+          "Table '%s' has other keys than those of locks (store=%s): '%s', not '%s'. Create another table, and name it in the URL: %s"
+              .formatted(
+                  target.table(), target, keys(table), KEYS, command(target, "OTHER-TABLE")));
     }
   }
 
@@ -144,6 +152,18 @@ final class DynamoDbTable {
     return KeySchemaElement.builder().attributeName(name).keyType(type).build();
   }
 
+  /** A table that was just made may be missing for a while: looks are eventually consistent. */
+  private TableDescription look(DynamoDbClient client) {
+    try {
+      return describe(client);
+    } catch (ResourceNotFoundException e) {
+      if (requests.target().create()) {
+        return TableDescription.builder().tableStatus(TableStatus.CREATING).build();
+      }
+      throw e;
+    }
+  }
+
   private TableDescription describe(DynamoDbClient client) {
     return requests
         .proven(
@@ -157,10 +177,10 @@ final class DynamoDbTable {
 
   /** What the table tells of itself, as far as it matters for locks. */
   CompletionStage<StoreReport> examine() {
-    return requests.send(this::describe).thenApply(DynamoDbTable::report);
+    return requests.send(this::describe).thenApply(this::report);
   }
 
-  private static StoreReport report(TableDescription table) {
+  private StoreReport report(TableDescription table) {
     StoreReport.Builder report =
         StoreReport.about("dynamodb")
             .fine("TableStatus", table.tableStatusAsString(), "The table can be used.");
@@ -184,7 +204,8 @@ final class DynamoDbTable {
           "DeletionProtection",
           "disabled",
           "Whoever deletes the table frees all locks, and no holder is told.",
-          "Enable it.");
+          "Enable it: aws dynamodb update-table %s --table-name %s --deletion-protection-enabled"
+              .formatted(where(requests.target()), requests.target().table()));
     }
     return report.build();
   }

@@ -8,6 +8,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which table it is, and how to use it. Holds no secret.
  *
- * @param endpoint null for that of the region, or of the client that was handed in
+ * @param endpoint null for that of the region
  * @param region which is signed for
  * @param prefix what each partition's name begins with; no two namespaces share partitions
  * @param poll after which a watched document is read again
@@ -43,14 +44,24 @@ record DynamoDbTarget(
       Set.of("namespace", "timeout", "poll", "create", "tls", "ca", "region");
   private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_-]{0,64}");
 
+  /** Where the environment names the region of an endpoint, the first one first. */
+  private static final List<String> VARIABLES = List.of("AWS_REGION", "AWS_DEFAULT_REGION");
+
   /** That of endpoints that do not care. */
   private static final String ANY_REGION = "us-east-1";
+
+  private static final String TABLE_FORM =
+      "A table's name has 3 to 255 of the characters A-Z a-z 0-9 '_' '.' '-'.";
 
   private static final Duration DEFAULT_POLL = Duration.ofMillis(500);
   private static final Duration SHORTEST_POLL = Duration.ofMillis(20);
   private static final Duration LONGEST_POLL = Duration.ofMinutes(1);
 
   static DynamoDbTarget parse(StoreUrl url) {
+    return parse(url, System.getenv());
+  }
+
+  static DynamoDbTarget parse(StoreUrl url, Map<String, String> environment) {
     Matcher parts = FORM.matcher(url.base());
     if (parts.matches() && REGION.matcher(parts.group(1)).matches()) {
       url.allowOnly(PARAMETERS);
@@ -60,27 +71,46 @@ record DynamoDbTarget(
       boolean tls = url.flag("tls", false);
       StoreUrl server = StoreUrl.parse("dynamodb://" + parts.group(1));
       URI endpoint = ServerUrl.parse(server, 0, "").uris(url, tls).get(0);
-      String region = url.parameter("region", ANY_REGION);
-      return of(url, endpoint, region, parts, ServerUrl.trusted(url, tls));
+      return of(url, endpoint, region(url, environment), parts, ServerUrl.trusted(url, tls));
     }
     throw new IllegalArgumentException(
-        "'%s' names no region and table. Write it like dynamodb://eu-central-1/locks, or for another endpoint dynamodb://host:8000/locks. Credentials never stand in it."
-            .formatted(url));
+        "'%s' names no region and table. Write it like dynamodb://eu-central-1/locks, or for another endpoint dynamodb://host:8000/locks. %s Credentials never stand in it."
+            .formatted(url, TABLE_FORM));
+  }
+
+  /** The one that requests to an endpoint are signed for. */
+  private static String region(StoreUrl url, Map<String, String> environment) {
+    String given =
+        VARIABLES.stream()
+            .map(name -> environment.getOrDefault(name, ""))
+            .filter(value -> !value.isBlank())
+            .findFirst()
+            .orElse(ANY_REGION);
+    String region = url.parameter("region", given);
+    if (!REGION.matcher(region).matches()) {
+      throw new IllegalArgumentException(
+          "'%s' is not a region that requests of store URL '%s' can be signed for. Give the parameter region, or the variable AWS_REGION, one like eu-central-1."
+              .formatted(region, url));
+    }
+    return region;
   }
 
   /**
    * Of a client that is there already.
    *
    * @param region of the client
+   * @param endpoint of the client; null for that of its region
    */
-  static DynamoDbTarget parse(String region, String table, String parameters) {
+  static DynamoDbTarget parse(
+      String region, String table, String parameters, @Nullable URI endpoint) {
     StoreUrl url = StoreUrl.parse("dynamodb://" + region + "/" + table + "?" + parameters);
     Matcher parts = FORM.matcher(url.base());
     if (!parts.matches()) {
-      throw new IllegalArgumentException("'" + table + "' cannot be the name of a table.");
+      throw new IllegalArgumentException(
+          "'%s' cannot be the name of a table. %s".formatted(table, TABLE_FORM));
     }
     url.allowOnly(PARAMETERS);
-    return of(url, null, region, parts, null);
+    return of(url, endpoint, region, parts, null);
   }
 
   private static DynamoDbTarget of(

@@ -14,6 +14,7 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreReport.Finding;
 import io.mortise.spi.StoreReport.Grade;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
 import java.lang.reflect.InvocationTargetException;
@@ -80,6 +81,7 @@ class DynamoDbAccessTest {
                           .build()));
     }
     assertUnfit(url.replace("/made", "/other"), "'id:S:HASH', not 'p:S:HASH k:S:RANGE'");
+    assertUnfit(url.replace("/made", "/other"), "--table-name OTHER-TABLE ");
   }
 
   @Test
@@ -121,6 +123,7 @@ class DynamoDbAccessTest {
       LockStore store =
           DynamoDbStore.open(
               counted(client, calls), "locks", "poll=1m&namespace=" + Dynalites.namespace());
+      assertThat(calls).as("rights").containsSubsequence("putItem", "query", "deleteItem");
       SessionDriver a = SessionDriver.open(store, TTL, "a");
       calls.clear();
       AttemptId first = a.hold(LOCK, Mode.EXCLUSIVE).attempt();
@@ -135,6 +138,8 @@ class DynamoDbAccessTest {
       store.close();
       assertThat(calls).doesNotContain("close");
       assertThat(client.listTables().tableNames()).as("the client is open").contains("locks");
+      assertThatThrownBy(() -> DynamoDbStore.open(client, "absent", ""))
+          .hasMessageContaining("--endpoint-url http://127.0.0.1:");
     }
   }
 
@@ -148,6 +153,11 @@ class DynamoDbAccessTest {
 
   private static String url(HttpServer stub) {
     return "dynamodb://127.0.0.1:" + stub.getAddress().getPort() + "/locks";
+  }
+
+  private static boolean write(DynamoDbDocuments documents) {
+    VersionedText found = new VersionedText("a", "1");
+    return BoundedWait.join(documents.compareAndSet("lock/a", found, "b")).made();
   }
 
   /** Its second try would meet what the first has written. */
@@ -177,11 +187,10 @@ class DynamoDbAccessTest {
     DynamoDbDocuments documents =
         new DynamoDbDocuments(requests, new AbsentVersions(() -> 0), () -> 0, () -> 0);
     try {
-      assertThat(BoundedWait.join(documents.checkAccess()).made()).isTrue();
-      assertThatThrownBy(() -> BoundedWait.join(documents.checkAccess()))
-          .hasMessageContaining("StoreUnavailableException");
+      assertThat(write(documents)).isTrue();
+      assertThatThrownBy(() -> write(documents)).hasMessageContaining("StoreUnavailableException");
       assertThat(sent).as("after a lost answer").hasValue(2);
-      assertThatThrownBy(() -> BoundedWait.join(documents.checkAccess()))
+      assertThatThrownBy(() -> write(documents))
           .hasMessageContaining("StoreUnavailableException")
           .hasMessageContaining("status=500");
       assertThat(sent).as("after a server error").hasValue(3);
@@ -190,6 +199,25 @@ class DynamoDbAccessTest {
     } finally {
       documents.close();
       client.close();
+      stub.stop(0);
+    }
+  }
+
+  @Test
+  void givenPagesInPlaceOfAnswers_thenOpeningSaysSo() throws Exception {
+    Dynalites.credentials();
+    HttpServer stub =
+        stub(
+            exchange -> {
+              exchange.getRequestBody().readAllBytes();
+              byte[] body = "<html>Sign in</html>".getBytes(StandardCharsets.UTF_8);
+              exchange.sendResponseHeaders(200, body.length);
+              exchange.getResponseBody().write(body);
+              exchange.close();
+            });
+    try {
+      assertUnfit(url(stub), "the answer is not JSON");
+    } finally {
       stub.stop(0);
     }
   }

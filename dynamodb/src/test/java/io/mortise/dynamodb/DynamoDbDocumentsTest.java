@@ -121,7 +121,8 @@ class DynamoDbDocumentsTest extends DocumentsContract {
     }
     assertThatThrownBy(() -> read("lock/odd"))
         .hasMessageContaining("StoreUnfitException")
-        .hasMessageContaining("Item 'odd' has no version");
+        .hasMessageContaining(
+            "Item 'odd' has no version (store=" + DynamoDbTarget.parse(StoreUrl.parse(url)));
   }
 
   @Test

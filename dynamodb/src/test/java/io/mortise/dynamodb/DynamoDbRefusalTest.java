@@ -22,11 +22,20 @@ class DynamoDbRefusalTest {
   private static final DynamoDbTarget TARGET =
       DynamoDbTarget.parse(StoreUrl.parse("dynamodb://eu-central-1/locks"));
 
+  private static final DynamoDbTarget ENDPOINT =
+      DynamoDbTarget.parse(
+          StoreUrl.parse("dynamodb://vpce.example:443/locks?create=true&tls=true"));
+
   private static RuntimeException refused(int status, String code, String message) {
+    return refused(status, code, message, TARGET);
+  }
+
+  private static RuntimeException refused(
+      int status, String code, String message, DynamoDbTarget target) {
     AwsErrorDetails details =
         AwsErrorDetails.builder().errorCode(code).errorMessage(message).build();
     return DynamoDbRefusal.translated(
-        DynamoDbException.builder().statusCode(status).awsErrorDetails(details).build(), TARGET);
+        DynamoDbException.builder().statusCode(status).awsErrorDetails(details).build(), target);
   }
 
   @ParameterizedTest
@@ -57,6 +66,39 @@ class DynamoDbRefusalTest {
     assertThat(refused(400, code, "no"))
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("AWS credentials");
+  }
+
+  @Test
+  void givenRefusal_thenItsAdviceFitsTheUrl() {
+    assertThat(refused(400, "InvalidSignatureException", "Wrong scope.", ENDPOINT))
+        .hasMessageContaining(": Wrong scope. Check the key")
+        .hasMessageContaining("the clock of this host, and the parameter region");
+    assertThat(refused(400, "InvalidSignatureException", "Wrong scope."))
+        .hasMessageEndingWith("and the clock of this host.");
+    assertThat(refused(400, "AccessDeniedException", "no", ENDPOINT))
+        .hasMessageEndingWith("DeleteItem, Query and, for create=true, CreateTable.");
+    assertThat(refused(400, "AccessDeniedException", "no"))
+        .hasMessageEndingWith("DeleteItem and Query.");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "To use assumed roles in the 'a.b' profile, the 'sts' service module must be on the class path",
+        "To use web identity tokens, the 'sts' service module must be on the class path",
+        "Profile file contained no credentials for profile 'shop'"
+      })
+  void givenCredentialsThatTheSdkWasPointedTo_thenItsReasonIsTold_andNothingElse(String reason) {
+    assertThat(
+            client(
+                "Unable to load credentials from any of the providers in the chain A(b=[c]) : [X(): odd, Y(): "
+                    + reason
+                    + ": ProfileFile(sections=[s3cret])]",
+                null))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("finds no credentials (store=dynamodb:eu-central-1/locks): " + reason)
+        .hasMessageNotContaining("odd")
+        .hasMessageNotContaining("s3cret");
   }
 
   @Test
@@ -97,7 +139,7 @@ class DynamoDbRefusalTest {
         .hasMessageContaining("DynamoDB did not answer within 5s");
     assertThat(client("wrapped", new UnknownHostException("nowhere")))
         .isInstanceOf(StoreUnavailableException.class)
-        .hasMessageContaining("nowhere");
+        .hasMessageContaining("unknown host 'nowhere'. Check the region");
     assertThat(client("wrapped", new SSLHandshakeException("not trusted")))
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("TLS to DynamoDB fails")

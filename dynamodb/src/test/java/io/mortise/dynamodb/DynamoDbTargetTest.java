@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.spi.StoreUrl;
 import java.net.URI;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -45,6 +46,24 @@ class DynamoDbTargetTest {
         .isEqualTo(URI.create("http://[::1]:8000"));
   }
 
+  @Test
+  void givenEndpointWithoutARegion_thenThatOfTheEnvironmentIsSignedFor() {
+    StoreUrl url = StoreUrl.parse("dynamodb://a:1/locks");
+    assertThat(DynamoDbTarget.parse(url, Map.of()).region()).isEqualTo("us-east-1");
+    Map<String, String> environment =
+        Map.of("AWS_REGION", "eu-west-1", "AWS_DEFAULT_REGION", "eu-west-2");
+    assertThat(DynamoDbTarget.parse(url, environment).region()).isEqualTo("eu-west-1");
+    assertThat(
+            DynamoDbTarget.parse(url, Map.of("AWS_REGION", "", "AWS_DEFAULT_REGION", "eu-west-2"))
+                .region())
+        .isEqualTo("eu-west-2");
+    assertThatThrownBy(() -> DynamoDbTarget.parse(url, Map.of("AWS_REGION", "local")))
+        .hasMessageContaining("'local' is not a region")
+        .hasMessageContaining("AWS_REGION");
+    StoreUrl given = StoreUrl.parse("dynamodb://a:1/locks?region=eu-west-3");
+    assertThat(DynamoDbTarget.parse(given, environment).region()).isEqualTo("eu-west-3");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -64,6 +83,7 @@ class DynamoDbTargetTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("dynamodb://eu-central-1/locks")
         .hasMessageContaining("dynamodb://host:8000/locks")
+        .hasMessageContaining("3 to 255 of the characters")
         .hasMessageNotContaining("s3cret");
     // What the hint shows is a URL.
     assertThat(parse("dynamodb://host:8000/locks").table()).isEqualTo("locks");
@@ -80,6 +100,7 @@ class DynamoDbTargetTest {
         "dynamodb://a:1/locks?poll=5ms, Give 20ms to 1m",
         "dynamodb://a:1/locks?timeout=1ms, Parameter 'timeout'",
         "dynamodb://my_host:1/locks, names no region and table",
+        "dynamodb://a:1/locks?region=eu, 'eu' is not a region",
         "dynamodb://a:99999/locks, Port 99999 in store URL",
       })
   void givenWrongParameter_thenItIsRefusedWithWhatToDo(String url, String message) {
@@ -90,12 +111,13 @@ class DynamoDbTargetTest {
 
   @Test
   void givenClientThatIsThere_thenItsRegionIsShown_andItsTableIsChecked() {
-    DynamoDbTarget target = DynamoDbTarget.parse("local", "locks", "namespace=shop");
+    DynamoDbTarget target = DynamoDbTarget.parse("local", "locks", "namespace=shop", null);
     assertThat(target.prefix()).isEqualTo("shop/");
     assertThat(target).hasToString("dynamodb:local/locks");
-    assertThatThrownBy(() -> DynamoDbTarget.parse("local", "a table", ""))
-        .hasMessageContaining("'a table' cannot be the name of a table");
-    assertThatThrownBy(() -> DynamoDbTarget.parse("local", "locks", "tls=true"))
+    assertThatThrownBy(() -> DynamoDbTarget.parse("local", "a table", "", null))
+        .hasMessageContaining(
+            "'a table' cannot be the name of a table. A table's name has 3 to 255");
+    assertThatThrownBy(() -> DynamoDbTarget.parse("local", "locks", "tls=true", null))
         .hasMessageContaining("Unknown parameter 'tls'");
   }
 }

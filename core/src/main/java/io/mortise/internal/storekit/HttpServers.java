@@ -7,6 +7,7 @@ import io.mortise.spi.time.DurationText;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.NoRouteToHostException;
 import java.net.SocketException;
 import java.net.URI;
 import java.net.UnknownHostException;
@@ -117,7 +118,7 @@ public final class HttpServers implements AutoCloseable {
       if (failure instanceof HttpTimeoutException || failure instanceof TimeoutException) {
         Duration limit = failure instanceof TimeoutException ? wholeTimeout() : timeout;
         return new StoreUnavailableException(
-            "%s did not answer within %s (store=%s)."
+            "%s did not answer within %s (store=%s). Check that it runs, that this is its port, and that no firewall is between; raise timeout if the network is slow."
                 .formatted(startOfSentence(), DurationText.formatExact(limit), display),
             failure);
       } else if (isTlsMismatch(failure)) {
@@ -125,7 +126,9 @@ public final class HttpServers implements AutoCloseable {
             "TLS to %s fails (store=%s): %s. Check tls, ca, and the host name in the server's certificate."
                 .formatted(product, display, failure.getMessage()),
             failure);
-      } else if (failure instanceof ConnectException) {
+      } else if (failure instanceof ConnectException
+          || failure instanceof NoRouteToHostException
+          || failure instanceof UnknownHostException) {
         return new StoreUnavailableException(
             "No server of %s can be connected to (store=%s): %s%s. Check host and port, and that the server runs."
                 .formatted(

@@ -8,8 +8,10 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -105,6 +107,10 @@ class HttpServersTest {
       assertThatThrownBy(() -> statusOf(one))
           .hasMessageEndingWith("(store=tested:a): connection refused." + hint);
       assertThatThrownBy(() -> statusOf(other))
+          .hasMessageEndingWith("(store=tested:a): unknown host." + hint);
+      assertThat(one.translated(new NoRouteToHostException("No route to host")))
+          .hasMessageEndingWith("(store=tested:a): No route to host." + hint);
+      assertThat(one.translated(new UnknownHostException("nowhere")))
           .hasMessageEndingWith("(store=tested:a): unknown host." + hint);
       assertThatThrownBy(() -> statusOf(both))
           .hasMessageEndingWith("(store=tested:a): the last one: connection refused." + hint);
