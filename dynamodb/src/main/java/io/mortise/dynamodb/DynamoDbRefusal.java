@@ -105,21 +105,20 @@ final class DynamoDbRefusal {
     return "";
   }
 
-  /** As part of a sentence. */
+  /**
+   * As part of a sentence. The first line only: a refusal of a signature may quote what was signed,
+   * with the session token in it.
+   */
   private static String quoted(String said) {
-    return withoutStop(HttpServers.quoted(said));
-  }
-
-  private static String withoutStop(String said) {
-    String whole = said.strip();
-    return whole.endsWith(".") ? whole.substring(0, whole.length() - 1) : whole;
+    String line = HttpServers.quoted(said.strip().lines().findFirst().orElse(""));
+    return line.endsWith(".") ? line.substring(0, line.length() - 1) : line;
   }
 
   private static LockException refused(AwsServiceException refusal, DynamoDbTarget target) {
     AwsErrorDetails details = refusal.awsErrorDetails();
     String code = details == null ? "" : Objects.requireNonNullElse(details.errorCode(), "");
     String said =
-        withoutStop(
+        quoted(
             Objects.requireNonNullElse(
                 details == null ? null : details.errorMessage(), "no reason"));
     if (code.equals("ResourceNotFoundException")) {
@@ -151,7 +150,9 @@ final class DynamoDbRefusal {
           "DynamoDB refuses a lock with so many holders and waiters (store=%s): an item has 400 KB at most. Have fewer of them wait for one lock."
               .formatted(target),
           refusal);
-    } else if (BUSY.contains(code) || refusal.statusCode() >= SERVER_ERROR) {
+    } else if (BUSY.contains(code)
+        || refusal.isThrottlingException()
+        || refusal.statusCode() >= SERVER_ERROR) {
       return new StoreUnavailableException(
           "DynamoDB refuses a request for now (store=%s, status=%d, code=%s): %s. If it throttles, raise the table's capacity, or use fewer locks in one namespace."
               .formatted(target, refusal.statusCode(), code, said),

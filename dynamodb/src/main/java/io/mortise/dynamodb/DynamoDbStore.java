@@ -29,12 +29,12 @@ public final class DynamoDbStore {
   /**
    * Connects to {@code dynamodb://region/table}, or to another endpoint: {@code
    * dynamodb://host:port/table}. Credentials are found by the AWS SDK's default chain. Parameters:
-   * {@code namespace}, {@code timeout}, {@code poll}, after which a process asks again for what
-   * others have left it, and {@code create}, which makes a missing table; for an endpoint also
-   * {@code tls}, with it {@code ca}, a file of trusted certificates in PEM form, and {@code
-   * region}, for which requests are signed, by default that of the variable {@code AWS_REGION} or
-   * {@code AWS_DEFAULT_REGION}, else {@code us-east-1}. Blocks, for the timeout where nobody
-   * answers, and while the table is made.
+   * {@code namespace}, {@code timeout}, {@code poll}, the pause between two looks for a hand-off,
+   * and {@code create}, which makes a missing table; for an endpoint also {@code tls}, with it
+   * {@code ca}, a file of trusted certificates in PEM form, and {@code region}, for which requests
+   * are signed, by default that of the variable {@code AWS_REGION} or {@code AWS_DEFAULT_REGION},
+   * else {@code us-east-1}. Blocks while a few requests are answered, for twice the timeout each at
+   * most, and while the table is made.
    *
    * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
    * @throws io.mortise.StoreUnavailableException if nobody answers, or requests are throttled
@@ -47,8 +47,7 @@ public final class DynamoDbStore {
 
   /**
    * Uses a client that the application has. Closing the store leaves it open. Requests of the store
-   * have a timeout of their own, and are never repeated by the client. Blocks, for the timeout at
-   * most, and while the table is made.
+   * have a timeout of their own, and are never repeated by the client. Blocks as above.
    *
    * @param parameters as behind the question mark of a URL: {@code namespace}, {@code timeout},
    *     {@code poll}, {@code create}; may be empty

@@ -44,6 +44,7 @@ class DynamoDbRefusalTest {
     "400, RequestLimitExceeded",
     "400, ThrottlingException",
     "400, TransactionConflictException",
+    "429, SomeProxy",
     "500, InternalServerError",
     "503, ServiceUnavailable",
   })
@@ -66,6 +67,13 @@ class DynamoDbRefusalTest {
     assertThat(refused(400, code, "no"))
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("AWS credentials");
+  }
+
+  @Test
+  void givenRefusalThatQuotesWhatWasSigned_thenItsFirstLineIsShown() {
+    assertThat(refused(400, "InvalidSignatureException", "No.\nx-amz-security-token:s3cret\n"))
+        .hasMessageContaining(": No. Check the key")
+        .hasMessageNotContaining("s3cret");
   }
 
   @Test
