@@ -31,7 +31,9 @@ class ZooKeeperSurveyTest {
     String root = "/survey-" + System.nanoTime();
     try (PacketCounter packets = new PacketCounter(ZooKeeperUnderTest.server().port());
         LockStore looking =
-            ZooKeeperStore.open(Scheme.ZK.url("127.0.0.1:" + packets.port(), root));
+            // A look takes 30,000 packets, which a busy machine may not answer within 5 s.
+            ZooKeeperStore.open(
+                Scheme.ZK.url("127.0.0.1:" + packets.port(), root) + "&timeout=30s"));
         LockStore store = ZooKeeperStore.open(Scheme.ZK.url(server(), root))) {
       SessionDriver holder = SessionDriver.open(store, Duration.ofMinutes(10), "holder");
       hold(holder);

@@ -44,8 +44,8 @@ class LeaderSuite extends ClientSuite {
     }
 
     private void lead(Term term) throws InterruptedException {
-      terms.add(term);
       active.incrementAndGet();
+      terms.add(term);
       try {
         new CountDownLatch(1).await();
       } finally {
