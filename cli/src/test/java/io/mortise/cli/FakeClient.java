@@ -54,6 +54,9 @@ import org.slf4j.LoggerFactory;
 final class FakeClient implements LockClient {
   static final Duration UNRENEWED = Duration.ofSeconds(8);
 
+  /** What is printed when somebody begins to wait for {@code taken}. */
+  static final String WAITS = "waits for taken";
+
   final List<LockInfo> views = new ArrayList<>();
   final List<String> done = new ArrayList<>();
 
@@ -154,9 +157,11 @@ final class FakeClient implements LockClient {
         return CompletableFuture.failedFuture(
             new LockException("The wait for lock 'awaited' was ended by an operator."));
       }
-      return name.equals("taken")
-          ? new CompletableFuture<>()
-          : CompletableFuture.completedFuture(new FakeLease(name));
+      if (name.equals("taken")) {
+        System.err.println(WAITS);
+        return new CompletableFuture<>();
+      }
+      return CompletableFuture.completedFuture(new FakeLease(name));
     }
 
     @Override

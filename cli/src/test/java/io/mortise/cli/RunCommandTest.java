@@ -392,7 +392,7 @@ class RunCommandTest {
   @Test
   void givenLeaderThatWaits_whenToolIsTold_thenStatusIs143() throws Exception {
     try (CliProcess tool = run("taken", "echo never", "--leader")) {
-      await().atMost(LONG).until(() -> signalsCaught(tool.process().pid()));
+      await().atMost(LONG).until(() -> tool.err().contains(FakeClient.WAITS));
       tool.signal("TERM");
       assertThat(tool.status()).isEqualTo(128 + 15);
       assertThat(tool.out()).isEmpty();
@@ -412,7 +412,7 @@ class RunCommandTest {
   void givenTakenLock_whenInterruptedWhileWaiting_thenStatusIs130() throws Exception {
     CliProcess.needsInterrupts();
     try (CliProcess tool = run("taken", "echo never")) {
-      await().atMost(LONG).until(() -> signalsCaught(tool.process().pid()));
+      await().atMost(LONG).until(() -> tool.err().contains(FakeClient.WAITS));
       tool.signal("INT");
       assertThat(tool.status()).isEqualTo(130);
       assertThat(tool.out()).isEmpty();
@@ -487,10 +487,6 @@ class RunCommandTest {
   }
 
   /** SIGTERM is the one that nobody ignores, also not in the background. */
-  private static boolean signalsCaught(long pid) throws IOException {
-    return CliProcess.isIn("SigCgt:", Long.toString(pid), 15);
-  }
-
   private static long lastLine(Path file) throws IOException {
     var lines = Files.readAllLines(file);
     return Long.parseLong(lines.get(lines.size() - 1));

@@ -33,7 +33,7 @@ class ZooKeeperSurveyTest {
         LockStore looking =
             // A look takes 30,000 packets, which a busy machine may not answer within 5 s.
             ZooKeeperStore.open(
-                Scheme.ZK.url("127.0.0.1:" + packets.port(), root) + "&timeout=30s"));
+                Scheme.ZK.url("127.0.0.1:" + packets.port(), root) + "&timeout=30s");
         LockStore store = ZooKeeperStore.open(Scheme.ZK.url(server(), root))) {
       SessionDriver holder = SessionDriver.open(store, Duration.ofMinutes(10), "holder");
       hold(holder);
