@@ -1,8 +1,13 @@
 package io.mortise.dynamodb;
 
+import com.sun.net.httpserver.HttpHandler;
+import com.sun.net.httpserver.HttpServer;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.contract.document.ClocklessStoreUnderTest;
 import io.mortise.testkit.server.DynaliteServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -65,6 +70,19 @@ final class Dynalites {
   static DynaliteServer withTable(DynaliteServer server) {
     DynamoDbStore.open(server.url() + "?create=true").close();
     return server;
+  }
+
+  /** A server that answers what the emulator does not. */
+  static HttpServer stub(HttpHandler handler) throws IOException {
+    HttpServer stub =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    stub.createContext("/", handler);
+    stub.start();
+    return stub;
+  }
+
+  static String url(HttpServer stub) {
+    return "dynamodb://127.0.0.1:" + stub.getAddress().getPort() + "/locks";
   }
 
   /** Looked for once: where it is missing, that takes a while. */

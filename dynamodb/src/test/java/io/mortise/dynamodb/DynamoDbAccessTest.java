@@ -3,7 +3,6 @@ package io.mortise.dynamodb;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
@@ -19,8 +18,6 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -143,18 +140,6 @@ class DynamoDbAccessTest {
     }
   }
 
-  private static HttpServer stub(HttpHandler handler) throws Exception {
-    HttpServer stub =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    stub.createContext("/", handler);
-    stub.start();
-    return stub;
-  }
-
-  private static String url(HttpServer stub) {
-    return "dynamodb://127.0.0.1:" + stub.getAddress().getPort() + "/locks";
-  }
-
   private static boolean write(DynamoDbDocuments documents) {
     VersionedText found = new VersionedText("a", "1");
     return BoundedWait.join(documents.compareAndSet("lock/a", found, "b")).made();
@@ -166,7 +151,7 @@ class DynamoDbAccessTest {
     Dynalites.credentials();
     AtomicInteger sent = new AtomicInteger();
     HttpServer stub =
-        stub(
+        Dynalites.stub(
             exchange -> {
               exchange.getRequestBody().readAllBytes();
               int number = sent.incrementAndGet();
@@ -181,7 +166,7 @@ class DynamoDbAccessTest {
                 exchange.close();
               }
             });
-    DynamoDbTarget target = target(url(stub));
+    DynamoDbTarget target = target(Dynalites.url(stub));
     DynamoDbClient client = DynamoDbLockStore.client(target);
     DynamoDbRequests requests = new DynamoDbRequests(client, target, "test", 1);
     DynamoDbDocuments documents =
@@ -207,7 +192,7 @@ class DynamoDbAccessTest {
   void givenPagesInPlaceOfAnswers_thenOpeningSaysSo() throws Exception {
     Dynalites.credentials();
     HttpServer stub =
-        stub(
+        Dynalites.stub(
             exchange -> {
               exchange.getRequestBody().readAllBytes();
               byte[] body = "<html>Sign in</html>".getBytes(StandardCharsets.UTF_8);
@@ -216,7 +201,7 @@ class DynamoDbAccessTest {
               exchange.close();
             });
     try {
-      assertUnfit(url(stub), "the answer is not JSON");
+      assertUnfit(Dynalites.url(stub), "the answer is not JSON");
     } finally {
       stub.stop(0);
     }
@@ -226,7 +211,7 @@ class DynamoDbAccessTest {
   void givenServerThatIsNotDynamoDb_thenOpeningAndReadingSaySo() throws Exception {
     Dynalites.credentials();
     HttpServer stub =
-        stub(
+        Dynalites.stub(
             exchange -> {
               exchange.getRequestBody().readAllBytes();
               boolean reads =
@@ -236,9 +221,9 @@ class DynamoDbAccessTest {
               exchange.getResponseBody().write(body);
               exchange.close();
             });
-    DynamoDbTarget target = target(url(stub));
+    DynamoDbTarget target = target(Dynalites.url(stub));
     try (DynamoDbClient client = DynamoDbLockStore.client(target)) {
-      assertUnfit(url(stub), "What answers is not DynamoDB");
+      assertUnfit(Dynalites.url(stub), "What answers is not DynamoDB");
       DynamoDbRequests requests = new DynamoDbRequests(client, target, "test", 1);
       DynamoDbDocuments documents =
           new DynamoDbDocuments(requests, new AbsentVersions(() -> 0), () -> 0, () -> 0);

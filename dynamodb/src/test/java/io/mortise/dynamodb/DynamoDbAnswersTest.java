@@ -8,8 +8,6 @@ import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,23 +29,19 @@ class DynamoDbAnswersTest {
   @BeforeEach
   void start() throws Exception {
     Dynalites.credentials();
-    stub = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    stub.createContext(
-        "/",
-        exchange -> {
-          exchange.getRequestBody().readAllBytes();
-          byte[] body = answer.getBytes(StandardCharsets.UTF_8);
-          if (signs) {
-            exchange.getResponseHeaders().add("x-amzn-RequestId", "1");
-          }
-          exchange.sendResponseHeaders(status, body.length);
-          exchange.getResponseBody().write(body);
-          exchange.close();
-        });
-    stub.start();
-    DynamoDbTarget target =
-        DynamoDbTarget.parse(
-            StoreUrl.parse("dynamodb://127.0.0.1:" + stub.getAddress().getPort() + "/locks"));
+    stub =
+        Dynalites.stub(
+            exchange -> {
+              exchange.getRequestBody().readAllBytes();
+              byte[] body = answer.getBytes(StandardCharsets.UTF_8);
+              if (signs) {
+                exchange.getResponseHeaders().add("x-amzn-RequestId", "1");
+              }
+              exchange.sendResponseHeaders(status, body.length);
+              exchange.getResponseBody().write(body);
+              exchange.close();
+            });
+    DynamoDbTarget target = DynamoDbTarget.parse(StoreUrl.parse(Dynalites.url(stub)));
     client = DynamoDbLockStore.client(target);
     documents =
         new DynamoDbDocuments(
