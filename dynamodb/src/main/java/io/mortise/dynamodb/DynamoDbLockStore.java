@@ -3,21 +3,18 @@ package io.mortise.dynamodb;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.liveness.ForwardingStore;
+import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.internal.storekit.TlsProbe;
-import io.mortise.internal.storekit.TlsProbe.ProbeAnswer;
 import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.InstantSource;
-import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
@@ -26,19 +23,16 @@ import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClientBuilder;
 import software.amazon.awssdk.services.dynamodb.DynamoDbServiceClientConfiguration;
 
-/** The store of documents in a table. Thread-safe. */
+/** The store of documents in a table, which closes the client that it has made. Thread-safe. */
 final class DynamoDbLockStore extends ForwardingStore {
   private static final int MOST_IN_FLIGHT = 16;
   private static final int MOST_RENEWALS = 4;
 
-  private final DynamoDbTable table;
-
   /** Null if the application closes its client itself. */
   private final @Nullable DynamoDbClient owned;
 
-  private DynamoDbLockStore(LockStore store, DynamoDbTable table, @Nullable DynamoDbClient owned) {
+  private DynamoDbLockStore(LockStore store, @Nullable DynamoDbClient owned) {
     super(store);
-    this.table = table;
     this.owned = owned;
   }
 
@@ -49,12 +43,7 @@ final class DynamoDbLockStore extends ForwardingStore {
     try {
       return open(client, client, target, ticker, wallClock);
     } catch (StoreUnavailableException e) {
-      URI endpoint = target.endpoint();
-      if (endpoint != null
-          && endpoint.getScheme().equals("http")
-          && TlsProbe.askInTls(
-                  new InetSocketAddress(endpoint.getHost(), endpoint.getPort()), target.timeout())
-              == ProbeAnswer.YES) {
+      if (TlsProbe.wantsTls(target.http())) {
         throw new StoreUnfitException(
             "The endpoint speaks TLS, and the URL does not (store=%s). Add tls=true."
                 .formatted(target),
@@ -124,22 +113,14 @@ final class DynamoDbLockStore extends ForwardingStore {
                 renewals,
                 ticker,
                 wallClock),
-            table,
             owned);
-    try {
-      table.open();
-      DynamoDbTable.join(documents.readFloor());
-      DynamoDbTable.join(documents.checkAccess());
-    } catch (RuntimeException e) {
-      store.close();
-      throw e;
-    }
-    return store;
-  }
-
-  @Override
-  public CompletionStage<StoreReport> examine() {
-    return table.examine();
+    return ReportingStore.checked(
+        store,
+        () -> {
+          table.open();
+          return documents.readFloor().thenCompose(known -> documents.checkAccess());
+        },
+        table::examine);
   }
 
   @Override
@@ -148,10 +129,5 @@ final class DynamoDbLockStore extends ForwardingStore {
     if (owned != null) {
       owned.close();
     }
-  }
-
-  @Override
-  public String toString() {
-    return profile().display();
   }
 }

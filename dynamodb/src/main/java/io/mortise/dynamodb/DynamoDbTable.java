@@ -94,7 +94,7 @@ final class DynamoDbTable {
     }
   }
 
-  static <T> T join(CompletionStage<T> stage) {
+  private static <T> T join(CompletionStage<T> stage) {
     try {
       return stage.toCompletableFuture().join();
     } catch (CompletionException e) {

@@ -3,7 +3,6 @@ package io.mortise.dynamodb;
 import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.time.DurationText;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -121,7 +120,7 @@ record DynamoDbTarget(
         parts.group(2),
         prefix(url),
         ServerUrl.timeout(url),
-        poll(url),
+        ServerUrl.duration(url, "poll", DEFAULT_POLL, SHORTEST_POLL, LONGEST_POLL),
         url.flag("create", false),
         ca,
         "dynamodb:" + parts.group(1) + "/" + parts.group(2));
@@ -136,20 +135,6 @@ record DynamoDbTarget(
               + "' is not a namespace in DynamoDB. Use up to 64 letters, digits, '_', '-'.");
     }
     return namespace.isEmpty() ? "" : namespace + "/";
-  }
-
-  private static Duration poll(StoreUrl url) {
-    Duration poll = url.duration("poll", DEFAULT_POLL);
-    if (poll.compareTo(SHORTEST_POLL) < 0 || poll.compareTo(LONGEST_POLL) > 0) {
-      throw new IllegalArgumentException(
-          "Parameter 'poll' of store URL '%s' is %s. Give %s to %s."
-              .formatted(
-                  url,
-                  DurationText.formatExact(poll),
-                  DurationText.formatExact(SHORTEST_POLL),
-                  DurationText.formatExact(LONGEST_POLL)));
-    }
-    return poll;
   }
 
   /** The same, for what messages on connections say. */

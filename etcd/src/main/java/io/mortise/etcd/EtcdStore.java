@@ -3,17 +3,14 @@ package io.mortise.etcd;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.annotation.Beta;
-import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.internal.storekit.TlsProbe;
-import io.mortise.internal.storekit.TlsProbe.ProbeAnswer;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
-import java.net.InetSocketAddress;
 import java.util.function.LongSupplier;
 
 /**
@@ -67,19 +64,11 @@ public final class EtcdStore {
           documents::checkAccess,
           () -> new EtcdSettingsReport(gateway).make());
     } catch (StoreUnavailableException e) {
-      throw wantsTls(target.http())
+      throw TlsProbe.wantsTls(target.http())
           ? new StoreUnfitException(
               "Etcd speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target),
               e)
           : e;
     }
-  }
-
-  /** A member that speaks TLS says nothing to what is none. */
-  private static boolean wantsTls(HttpTarget target) {
-    return !target.isTls()
-        && target.servers().stream()
-            .map(member -> new InetSocketAddress(member.getHost(), member.getPort()))
-            .anyMatch(member -> TlsProbe.askInTls(member, target.timeout()) == ProbeAnswer.YES);
   }
 }

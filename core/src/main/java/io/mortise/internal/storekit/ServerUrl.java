@@ -144,17 +144,29 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
    * @throws IllegalArgumentException if it is no duration, or out of bounds
    */
   public static Duration timeout(StoreUrl url) {
-    Duration timeout = url.duration("timeout", DEFAULT_TIMEOUT);
-    if (timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(LONGEST_TIMEOUT) > 0) {
+    return duration(url, "timeout", DEFAULT_TIMEOUT, SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
+  }
+
+  /**
+   * A parameter that is a time within bounds.
+   *
+   * @param usual if it is not there
+   * @throws IllegalArgumentException if it is no duration, or out of bounds
+   */
+  public static Duration duration(
+      StoreUrl url, String parameter, Duration usual, Duration shortest, Duration longest) {
+    Duration given = url.duration(parameter, usual);
+    if (given.compareTo(shortest) < 0 || given.compareTo(longest) > 0) {
       throw new IllegalArgumentException(
-          "Parameter 'timeout' of store URL '%s' is %s. Give %s to %s."
+          "Parameter '%s' of store URL '%s' is %s. Give %s to %s."
               .formatted(
+                  parameter,
                   url,
-                  DurationText.formatExact(timeout),
-                  DurationText.formatExact(SHORTEST_TIMEOUT),
-                  DurationText.formatExact(LONGEST_TIMEOUT)));
+                  DurationText.formatExact(given),
+                  DurationText.formatExact(shortest),
+                  DurationText.formatExact(longest)));
     }
-    return timeout;
+    return given;
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.mortise.internal.storekit;
 
+import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -51,6 +52,17 @@ public final class TlsProbe {
       return ProbeAnswer.NONE;
     }
     return ask(server, hello, first -> first == TLS_ALERT || first == TLS_HANDSHAKE, limit);
+  }
+
+  /**
+   * Whether a server speaks TLS, where requests are sent without. Blocks, for each server for twice
+   * the target's timeout at most.
+   */
+  public static boolean wantsTls(HttpTarget target) {
+    return !target.isTls()
+        && target.servers().stream()
+            .map(server -> new InetSocketAddress(server.getHost(), server.getPort()))
+            .anyMatch(server -> askInTls(server, target.timeout()) == ProbeAnswer.YES);
   }
 
   /**
