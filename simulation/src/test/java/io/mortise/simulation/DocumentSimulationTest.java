@@ -3,12 +3,8 @@ package io.mortise.simulation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.simulation.Scenario.RuleSet;
-import io.mortise.simulation.Simulation.Outcome;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,63 +22,24 @@ import org.junit.jupiter.params.provider.EnumSource;
  * and {@code -Dmortise.sim.seed=N} one alone, with its trace.
  */
 class DocumentSimulationTest {
-  private static final long SEEDS = Long.getLong("mortise.sim.documents", 200);
-  private static final long FROM = Long.getLong("mortise.sim.from", 0);
+  private static final SeededWorlds WORLDS =
+      SeededWorlds.ofCommandLine(
+          "mortise.sim.documents", 200, seed -> Scenario.ofDocuments(seed, RuleSet.ALL));
 
   @Test
   @Timeout(value = 4, unit = TimeUnit.HOURS)
   void givenAnySeed_whenFaultsStrike_thenEveryPropertyHolds() {
-    Assumptions.assumeTrue(Long.getLong("mortise.sim.seed") == null, "one seed is run alone");
-    LongAdder grants = new LongAdder();
-    LongAdder losses = new LongAdder();
-
-    Outcome broken =
-        LongStream.range(FROM, FROM + SEEDS)
-            .parallel()
-            .mapToObj(DocumentSimulationTest::run)
-            .peek(outcome -> grants.add(outcome.stats().grants()))
-            .peek(outcome -> losses.add(outcome.stats().losses()))
-            .filter(outcome -> !outcome.violations().isEmpty())
-            .findAny()
-            .orElse(null);
-
-    assertThat(broken).withFailMessage(() -> SimulationReport.of(broken)).isNull();
-    // Worlds in which nothing happens prove nothing.
-    assertThat(grants.sum()).isGreaterThan(20 * SEEDS);
-    assertThat(losses.sum()).isGreaterThan(SEEDS / 2);
-  }
-
-  private static Outcome run(long seed) {
-    return Simulation.run(Scenario.ofDocuments(seed, RuleSet.ALL));
+    WORLDS.assertProperties();
   }
 
   @Test
   void givenOneSeed_whenItIsRunTwice_thenItGoesTheSameWay() {
-    for (long seed = 0; seed < 20; seed++) {
-      Scenario scenario = Scenario.ofDocuments(seed, RuleSet.ALL).withTrace();
-
-      assertThat(Simulation.run(scenario).trace()).isEqualTo(Simulation.run(scenario).trace());
-    }
+    WORLDS.assertRepeatable(20);
   }
 
   @Test
-  @SuppressWarnings("SystemOut") // asked for by a person, who wants to read it
   void givenASeedOnTheCommandLine_whenItIsRun_thenItsTraceIsShown() {
-    Long seed = Long.getLong("mortise.sim.seed");
-    Assumptions.assumeTrue(seed != null, "no -Dmortise.sim.seed");
-    Scenario scenario = Scenario.ofDocuments(seed, RuleSet.ALL);
-    String left = System.getProperty("mortise.sim.without", "");
-    for (SimFault simFault : SimFault.values()) {
-      scenario =
-          List.of(left.split(",", -1)).contains(simFault.name())
-              ? scenario.without(simFault)
-              : scenario;
-    }
-
-    Outcome outcome = Simulation.run(scenario.withTrace());
-
-    outcome.trace().forEach(System.out::println);
-    assertThat(outcome.violations()).isEmpty();
+    WORLDS.showOne();
   }
 
   /** The positive control: each flaw breaks one of the properties that stand for it. */

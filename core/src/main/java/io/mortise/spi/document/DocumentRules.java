@@ -35,8 +35,8 @@ class DocumentRules {
   }
 
   /**
-   * Whether the count of renewals begins at the version, and not at 0: a session that is made anew
-   * would look as one that stood still.
+   * Whether the count of renewals begins at the version, and not at 0. Otherwise a session that is
+   * made anew looks like one that stood still.
    */
   boolean countsFromVersion() {
     return true;
