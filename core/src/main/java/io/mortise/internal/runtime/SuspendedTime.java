@@ -4,10 +4,11 @@ import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * For how long the host has been suspended. Linux counts that time in /proc/uptime but not in the
- * monotonic clock.
+ * For how long the host has been suspended, which never goes back. Linux counts that time in
+ * /proc/uptime but not in the monotonic clock.
  */
 final class SuspendedTime implements Ticker {
   /** /proc/uptime has hundredths of a second. */
@@ -19,12 +20,12 @@ final class SuspendedTime implements Ticker {
 
   private final Path uptime;
   private final Ticker monotonic;
-  private volatile long last;
+  private final AtomicLong greatest;
 
   private SuspendedTime(Path uptime, Ticker monotonic) throws IOException {
     this.uptime = uptime;
     this.monotonic = monotonic;
-    this.last = read();
+    this.greatest = new AtomicLong(read());
   }
 
   /** From a file like /proc/uptime; always 0 if there is none that can be read and understood. */
@@ -40,32 +41,34 @@ final class SuspendedTime implements Ticker {
   /** The time of another ticker, which is read once a millisecond. A result is up to that old. */
   static Ticker lately(Ticker suspended, Ticker monotonic) {
     return new Ticker() {
-      private volatile Reading latest = new Reading(monotonic.nanos(), suspended.nanos());
+      private volatile long readAt = monotonic.nanos();
+      private final AtomicLong latest = new AtomicLong(suspended.nanos());
 
       @Override
       public long nanos() {
-        Reading present = latest;
         long now = monotonic.nanos();
-        if (now - present.at() >= LATELY_NANOS) {
-          present = new Reading(now, suspended.nanos());
-          latest = present;
+        if (now - readAt >= LATELY_NANOS) {
+          // Two threads may read at once, and the one that read first come last.
+          latest.accumulateAndGet(suspended.nanos(), Math::max);
+          readAt = now;
         }
-        return present.suspended();
+        return latest.get();
       }
     };
   }
 
-  private record Reading(long at, long suspended) {}
-
-  /** What was read last, if it cannot be read now: no file may be left to open, for a moment. */
+  /**
+   * What was read before, if it cannot be read now: no file may be left to open, for a moment. Of
+   * two readings of one time the greater is nearer to it, since the file rounds down.
+   */
   @Override
   public long nanos() {
     try {
-      last = read();
+      return greatest.accumulateAndGet(read(), Math::max);
     } catch (IOException | NumberFormatException e) {
       // A renewal must not fail for that.
+      return greatest.get();
     }
-    return last;
   }
 
   /**

@@ -31,6 +31,20 @@ class SuspendedTimeTest {
         .isBetween(Duration.ofMinutes(59), Duration.ofMinutes(60));
   }
 
+  /** The file has hundredths: until the next one the monotonic clock seems to run ahead. */
+  @Test
+  void givenTimeWithinAHundredthOfASecond_thenItDoesNotGoBack() throws IOException {
+    Path uptime = Files.writeString(folder.resolve("uptime"), "100.00 180.00\n");
+    AtomicLong now = new AtomicLong(100_000_000_000L);
+    Ticker suspended = SuspendedTime.from(uptime, now::get);
+    Ticker lately = SuspendedTime.lately(suspended, now::get);
+
+    now.addAndGet(9_000_000);
+
+    assertThat(suspended.nanos()).isZero();
+    assertThat(lately.nanos()).isZero();
+  }
+
   @Test
   void givenFileThatCannotBeReadForAMoment_thenWhatItSaidLastIsTold() throws IOException {
     Path uptime = folder.resolve("uptime");
