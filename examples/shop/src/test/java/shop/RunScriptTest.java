@@ -26,6 +26,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The script {@code run}, in a folder that looks like the repository: its Maven only notes how it
  * was called, as this build has made all that it would make.
  */
+@Tag("extended")
 class RunScriptTest {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 

@@ -22,10 +22,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Requests of one process that travel together. */
+@Tag("extended")
 class MySqlBatchTest {
   /** Nobody renews meanwhile: longer than a slow machine takes. */
   private static final Duration TTL = Duration.ofMinutes(5);

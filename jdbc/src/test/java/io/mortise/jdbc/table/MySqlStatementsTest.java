@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,6 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @ParameterizedClass
 @ValueSource(strings = {"mysql", "mariadb"})
+@Tag("extended")
 class MySqlStatementsTest extends ServerStatementsFixture {
   private static final AttemptId SOON = new AttemptId(new SessionId("sessionEeeee"), 7);
   private static final AttemptId SOONER = new AttemptId(new SessionId("sessionFffff"), 8);
