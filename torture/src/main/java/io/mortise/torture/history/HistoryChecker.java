@@ -74,6 +74,10 @@ public final class HistoryChecker {
   private final Map<Integer, Long> killed = new HashMap<>();
   private final Map<EventKind, Long> counts = new EnumMap<>(EventKind.class);
   private final Map<String, Long> cycles = new TreeMap<>();
+
+  /** By time; asked once for each violation, and there may be many. */
+  private final Map<Long, Long> greatestTokens = new HashMap<>();
+
   private final List<HistoryViolation> told = new ArrayList<>();
   private final List<HistoryViolation> findings = new ArrayList<>();
   private final Map<SafetyRule, Long> found = new EnumMap<>(SafetyRule.class);
@@ -302,7 +306,10 @@ public final class HistoryChecker {
 
   /** The greatest token of those that held before then. */
   private long greatestToken(long nanos) {
-    return locks.values().stream().mapToLong(lock -> lock.greatestToken(nanos)).max().orElse(0);
+    return greatestTokens.computeIfAbsent(
+        nanos,
+        before ->
+            locks.values().stream().mapToLong(lock -> lock.greatestToken(before)).max().orElse(0));
   }
 
   /** What ended with its process. */
