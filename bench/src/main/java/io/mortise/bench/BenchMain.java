@@ -55,7 +55,7 @@ public final class BenchMain implements Callable<Integer> {
       showDefaultValue = CommandLine.Help.Visibility.ALWAYS,
       description =
           "Some of: redis, sqlite, postgresql, mariadb, mysql, zookeeper, etcd, nats,"
-              + " consul, memcached.")
+              + " consul, memcached, dynamodb.")
   private List<String> stores;
 
   @Option(names = "--quick", description = "About a quarter as long; noisier.")

@@ -119,6 +119,7 @@ final class BenchServers implements AutoCloseable {
         ends.push(memcached::close);
         yield memcached.url();
       }
+      case DYNAMODB -> throw missing("emulator of DynamoDB, or not one that a program could find");
       case PROCESS -> throw new IllegalArgumentException("Needs no server.");
     };
   }

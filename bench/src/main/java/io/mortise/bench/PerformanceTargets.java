@@ -3,6 +3,7 @@ package io.mortise.bench;
 import static io.mortise.bench.subject.Subjects.BLPOP;
 import static io.mortise.bench.subject.Subjects.CONSUL_WRITES;
 import static io.mortise.bench.subject.Subjects.CURATOR;
+import static io.mortise.bench.subject.Subjects.DYNAMODB_UPDATES;
 import static io.mortise.bench.subject.Subjects.ETCD_TRANSACTIONS;
 import static io.mortise.bench.subject.Subjects.JEDIS_PAIR;
 import static io.mortise.bench.subject.Subjects.JETCD;
@@ -14,6 +15,7 @@ import static io.mortise.bench.subject.Subjects.MARIADB_SPRING;
 import static io.mortise.bench.subject.Subjects.MEMCACHED_ITEMS;
 import static io.mortise.bench.subject.Subjects.MORTISE_CONSUL;
 import static io.mortise.bench.subject.Subjects.MORTISE_CURATOR;
+import static io.mortise.bench.subject.Subjects.MORTISE_DYNAMODB;
 import static io.mortise.bench.subject.Subjects.MORTISE_ETCD;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB;
 import static io.mortise.bench.subject.Subjects.MORTISE_MARIADB_ASYNC;
@@ -97,6 +99,7 @@ final class PerformanceTargets {
     all.group("ZooKeeper", MORTISE_ZOOKEEPER);
     all.etcd();
     all.keysAndValues();
+    all.dynamoDb();
     all.sticky("Redis", MORTISE_REDIS_STICKY, MORTISE_REDIS);
     all.sticky("SQLite", MORTISE_SQLITE_STICKY, MORTISE_SQLITE);
     all.sticky("PostgreSQL", MORTISE_POSTGRESQL_STICKY, MORTISE_POSTGRESQL);
@@ -395,6 +398,13 @@ final class PerformanceTargets {
         "memcached, 64 threads apart ÷ a socket per thread",
         ratio(Workload.APART_64, MORTISE_MEMCACHED, MEMCACHED_ITEMS, "pairs/s"),
         2);
+  }
+
+  private void dynamoDb() {
+    atMost(
+        "DynamoDB pair ÷ two conditional updates",
+        ratio(Workload.PAIR, MORTISE_DYNAMODB, DYNAMODB_UPDATES, "p50 µs"),
+        1.3);
   }
 
   private void sqlite() {

@@ -98,7 +98,9 @@ final class TextReport {
             Subjects.NATS_UPDATES,
             Subjects.CONSUL_WRITES,
             Subjects.CONSUL_SESSIONS,
-            Subjects.MEMCACHED_ITEMS)) {
+            Subjects.MEMCACHED_ITEMS,
+            Subjects.DYNAMODB_UPDATES,
+            Subjects.DYNAMODB_SHEDLOCK)) {
       if (present.contains(candidate)) {
         chosen.add(candidate);
       }

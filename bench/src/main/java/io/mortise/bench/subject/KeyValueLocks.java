@@ -22,6 +22,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,8 +31,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
+import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** What Mortise is compared with on etcd, Consul, NATS and memcached. */
+/** What Mortise is compared with on etcd, Consul, NATS, memcached and DynamoDB. */
 final class KeyValueLocks {
   private KeyValueLocks() {}
 
@@ -378,6 +381,63 @@ final class KeyValueLocks {
           // It is of no use any more.
         }
       }
+    }
+  }
+
+  /**
+   * Two updates of an item of DynamoDB, written by hand: each is made if the item has the version
+   * that the one before gave it. The limit for an uncontended pair; useless where two want a lock.
+   */
+  static final class DynamoDbUpdateLock implements Subject {
+    private final DynamoDbClient client;
+
+    DynamoDbUpdateLock(StoreUrls storeUrls) {
+      client = ShedLockLocks.dynamoDbClient(storeUrls);
+    }
+
+    @Override
+    public LockHandle lockHandle(String lock) {
+      AttributeValue name = AttributeValue.fromS("raw/" + lock);
+      client.putItem(
+          put ->
+              put.tableName(ShedLockLocks.DYNAMODB_TABLE)
+                  .item(Map.of("_id", name, "version", version(0))));
+      return new LockHandle() {
+        private long version;
+
+        private void update() {
+          client.updateItem(
+              update ->
+                  update
+                      .tableName(ShedLockLocks.DYNAMODB_TABLE)
+                      .key(Map.of("_id", name))
+                      .updateExpression("SET version = :next")
+                      .conditionExpression("version = :found")
+                      .expressionAttributeValues(
+                          Map.of(":found", version(version), ":next", version(version + 1))));
+          version++;
+        }
+
+        @Override
+        public boolean take(long waitMillis) {
+          update();
+          return true;
+        }
+
+        @Override
+        public void release() {
+          update();
+        }
+      };
+    }
+
+    private static AttributeValue version(long version) {
+      return AttributeValue.fromN(Long.toString(version));
+    }
+
+    @Override
+    public void close() {
+      client.close();
     }
   }
 

@@ -259,7 +259,18 @@ public enum Subjects {
       WAITS,
       ACROSS,
       KEEPS),
-  MEMCACHED_ITEMS(StoreKind.MEMCACHED, KeyValueLocks.MemcachedItemLock::new, PAIRS);
+  MEMCACHED_ITEMS(StoreKind.MEMCACHED, KeyValueLocks.MemcachedItemLock::new, PAIRS),
+
+  MORTISE_DYNAMODB(
+      StoreKind.DYNAMODB,
+      ours(StoreKind.DYNAMODB, LockOptions.DEFAULTS),
+      OWN,
+      PAIRS,
+      WAITS,
+      ACROSS,
+      KEEPS),
+  DYNAMODB_UPDATES(StoreKind.DYNAMODB, KeyValueLocks.DynamoDbUpdateLock::new, PAIRS),
+  DYNAMODB_SHEDLOCK(StoreKind.DYNAMODB, ShedLockLocks::dynamoDb, PAIRS);
 
   /** Which store a subject's locks are in. */
   public enum StoreKind {
@@ -273,7 +284,8 @@ public enum Subjects {
     ETCD,
     NATS,
     CONSUL,
-    MEMCACHED
+    MEMCACHED,
+    DYNAMODB
   }
 
   /** What a subject is, and which workloads it can take part in. */
