@@ -166,7 +166,8 @@ class LookingTest extends CommandHarness {
             SampleLocks.held("waited"),
             SampleLocks.silent("silent"),
             SampleLocks.gone("gone", 0)));
-    assertThat(names("ls", "--sort", "trouble")).containsExactly("gone", "silent", "waited", "alive");
+    assertThat(names("ls", "--sort", "trouble"))
+        .containsExactly("gone", "silent", "waited", "alive");
     assertThat(names("ls", "--state", "gone")).containsExactly("gone");
   }
 
