@@ -76,7 +76,7 @@ public final class LeaderOptions {
    */
   public LeaderOptions withLabel(String value) {
     Objects.requireNonNull(value, "value");
-    return new LeaderOptions(minimumTerm, closeTimeout, new Terms(null, null, value).label());
+    return new LeaderOptions(minimumTerm, closeTimeout, new HoldTerms(null, null, value).label());
   }
 
   private static void check(String what, Duration time) {

@@ -16,18 +16,18 @@ public final class LockOptions {
    * Not fair, close waits for the answer, no times, no label, not sticky, any number of waiters.
    */
   public static final LockOptions DEFAULTS =
-      new LockOptions(false, false, Terms.NONE, null, OptionalInt.empty());
+      new LockOptions(false, false, HoldTerms.NONE, null, OptionalInt.empty());
 
   private final boolean fair;
   private final boolean releaseAsync;
-  private final Terms terms;
+  private final HoldTerms terms;
   private final @Nullable Duration sticky;
   private final OptionalInt maxWaiters;
 
   private LockOptions(
       boolean fair,
       boolean releaseAsync,
-      Terms terms,
+      HoldTerms terms,
       @Nullable Duration sticky,
       OptionalInt maxWaiters) {
     if (sticky != null && (fair || terms.isTimed())) {
@@ -58,7 +58,7 @@ public final class LockOptions {
   }
 
   /** Times that the store keeps, and a label for people. */
-  public Terms terms() {
+  public HoldTerms terms() {
     return terms;
   }
 
@@ -95,7 +95,11 @@ public final class LockOptions {
    */
   public LockOptions withAtMost(@Nullable Duration value) {
     return new LockOptions(
-        fair, releaseAsync, new Terms(value, terms.atLeast(), terms.label()), sticky, maxWaiters);
+        fair,
+        releaseAsync,
+        new HoldTerms(value, terms.atLeast(), terms.label()),
+        sticky,
+        maxWaiters);
   }
 
   /**
@@ -107,7 +111,11 @@ public final class LockOptions {
    */
   public LockOptions withAtLeast(@Nullable Duration value) {
     return new LockOptions(
-        fair, releaseAsync, new Terms(terms.atMost(), value, terms.label()), sticky, maxWaiters);
+        fair,
+        releaseAsync,
+        new HoldTerms(terms.atMost(), value, terms.label()),
+        sticky,
+        maxWaiters);
   }
 
   /**
@@ -118,7 +126,11 @@ public final class LockOptions {
   public LockOptions withLabel(String value) {
     Objects.requireNonNull(value, "value");
     return new LockOptions(
-        fair, releaseAsync, new Terms(terms.atMost(), terms.atLeast(), value), sticky, maxWaiters);
+        fair,
+        releaseAsync,
+        new HoldTerms(terms.atMost(), terms.atLeast(), value),
+        sticky,
+        maxWaiters);
   }
 
   /**

@@ -109,7 +109,7 @@ class NullArgumentsTest {
 
   @Test
   void givenOptionsAndAdmin_thenTheyRefuseNull() {
-    refuses("label", () -> new Terms(null, null, null));
+    refuses("label", () -> new HoldTerms(null, null, null));
     refuses("value", () -> LockOptions.DEFAULTS.withLabel(null));
     refuses("value", () -> LeaderOptions.DEFAULTS.withMinimumTerm(null));
     refuses("value", () -> LeaderOptions.DEFAULTS.withLabel(null));

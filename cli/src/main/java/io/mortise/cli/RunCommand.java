@@ -2,25 +2,18 @@ package io.mortise.cli;
 
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
-import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
 import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.admin.StoreInfo.Feature;
-import io.mortise.cli.child.ChildGuardian;
-import io.mortise.cli.child.ChildProcess;
 import io.mortise.cli.child.LeaderPause;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.child.Signals;
-import io.mortise.cli.view.LossInspector;
-import io.mortise.console.internal.view.NestedRuns;
 import io.mortise.console.internal.view.OutputSanitizer;
-import io.mortise.event.LeaseEnd;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,7 +23,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -189,17 +181,27 @@ final class RunCommand implements Callable<Integer> {
       connected = true;
       DistributedLock lock =
           (shared ? client.readWriteLock(name).readLock() : client.lock(name)).with(options);
+      HeldCommand held =
+          new HeldCommand(
+              cliEnvironment.err(),
+              client,
+              name,
+              words,
+              OutputSanitizer.url(url),
+              new HeldCommand.Times(notice, atLeast, atMost, holdOnCrash),
+              !shared && client.admin().store().has(Feature.FENCING_TOKENS),
+              this::warn);
       if (leader) {
-        return lead(client, lock, lease -> hold(client, lease, words, notice, url));
+        return lead(client, lock, held);
       }
       Lease lease = acquire(client, lock);
       if (!lease.isValid()) { // this process stood still since the grant
-        release(lease);
+        HeldCommand.release(lease);
         throw new CliException(
             ExitStatus.LOST,
             "Lock '" + name + "' was lost before the command began. The command was not started.");
       }
-      return hold(client, lease, words, notice, url).status();
+      return held.run(lease, nextEvents()).status();
     }
   }
 
@@ -231,19 +233,11 @@ final class RunCommand implements Callable<Integer> {
         .acquire(store.quiet ? null : cliEnvironment.err());
   }
 
-  /** What a command's run under a lease came to. */
-  private record HoldResult(int status, boolean lost) {}
-
-  /** Runs the command under a lease, and releases it. */
-  private interface LeaseHolder {
-    HoldResult hold(Lease lease) throws InterruptedException;
-  }
-
   /**
    * Holds the lock again and again, until a signal comes. Neither an operator who ends a wait nor a
    * command that cannot be started ends the candidate.
    */
-  private int lead(LockClient client, DistributedLock lock, LeaseHolder holder)
+  private int lead(LockClient client, DistributedLock lock, HeldCommand held)
       throws InterruptedException {
     LeaderPause leaderPause = new LeaderPause();
     while (true) {
@@ -252,11 +246,11 @@ final class RunCommand implements Callable<Integer> {
       try {
         Lease lease = acquire(client, lock);
         if (!lease.isValid()) { // this process stood still since the grant
-          release(lease);
+          HeldCommand.release(lease);
           continue;
         }
         began = System.nanoTime();
-        HoldResult result = holder.hold(lease);
+        HeldCommand.Result result = held.run(lease, nextEvents());
         if (ending) {
           return result.status();
         } else if (result.lost()) {
@@ -370,127 +364,9 @@ final class RunCommand implements Callable<Integer> {
         .withLabel(shown);
   }
 
-  private HoldResult hold(
-      LockClient client, Lease lease, List<String> words, Duration notice, String url)
-      throws InterruptedException {
-    BlockingQueue<RunEvent> events = nextEvents();
-    // For the command only: while none runs, these signals have their usual effect.
-    List<Runnable> restorers =
-        Stream.of("TSTP", "CONT").map(signal -> Signals.listen(signal, events::add)).toList();
-    boolean tokens = client.admin().store().has(Feature.FENCING_TOKENS) && !shared;
-    String token = tokens ? Long.toString(lease.token()) : "";
-    LossInspector lossInspector = new LossInspector(client, name, token);
-    long had = System.nanoTime();
-    Supervisor.RunResult runResult;
-    try {
-      lease.onLost(
-          loss -> {
-            lossInspector.lost(loss);
-            events.add(new RunEvent.LeaseLost());
-          });
-      ChildGuardian childProcess =
-          ChildGuardian.start(
-              words,
-              environment -> prepare(environment, token, url),
-              holdOnCrash == null ? notice : null,
-              lease::remaining,
-              this::warn,
-              status -> events.add(new RunEvent.ChildExited(status)));
-      Long atMostUntil = atMost == null ? null : had + atMost.toNanos();
-      runResult =
-          supervise(new Supervisor(lease, childProcess, events, notice, atMostUntil), childProcess);
-    } catch (IOException e) {
-      reopen(lease, Duration.ofNanos(System.nanoTime() - had)); // nothing ran
-      release(lease);
-      throw new CliException(
-          ExitStatus.FAILED, "The command could not be started: " + e.getMessage(), e);
-    } finally {
-      restorers.forEach(Runnable::run);
-    }
-    boolean itself = runResult.cause() == Supervisor.EndCause.ITSELF;
-    if (itself) {
-      reopen(lease, Duration.ofNanos(System.nanoTime() - had));
-    }
-    boolean stillShut = lossInspector.isStillShut();
-    LeaseEnd lost = release(lease);
-    if (!itself || lost != null) {
-      cliEnvironment
-          .err()
-          .println(
-              "mortise: "
-                  + OutputSanitizer.text(LossText.of(name, runResult, token, lost, stillShut)));
-      return new HoldResult(ExitStatus.LOST, true);
-    }
-    return new HoldResult(runResult.status(), false);
-  }
-
   private void warn(String text) {
     if (!store.quiet) {
       cliEnvironment.err().println("mortise: " + OutputSanitizer.text(text));
-    }
-  }
-
-  private static Supervisor.RunResult supervise(Supervisor supervisor, ChildProcess childProcess)
-      throws InterruptedException {
-    boolean over = false;
-    try {
-      Supervisor.RunResult runResult = supervisor.supervise();
-      over = true;
-      return runResult;
-    } finally {
-      if (!over) {
-        childProcess.force(); // whatever went wrong: not without the lock
-      }
-    }
-  }
-
-  /** Takes back what {@code --hold-on-crash} demanded: there was no crash. */
-  private void reopen(Lease lease, Duration held) {
-    if (holdOnCrash == null || (atLeast != null && atLeast.compareTo(holdOnCrash) >= 0)) {
-      return;
-    }
-    Duration left = atLeast == null ? Duration.ZERO : atLeast.minus(held);
-    try {
-      lease.keepShut(left.toMillis() < 1 ? Duration.ofMillis(1) : left);
-    } catch (LeaseLostException e) {
-      return; // told when it is released
-    } catch (LockException e) {
-      cliEnvironment
-          .err()
-          .println(
-              "mortise: Lock '"
-                  + name
-                  + "' stays shut until "
-                  + DurationText.format(holdOnCrash)
-                  + " after it was had: "
-                  + OutputSanitizer.text(OutputSanitizer.hide(String.valueOf(e.getMessage()))));
-    }
-  }
-
-  /** Null if it was released; if it was lost before, what ended it. */
-  private static @Nullable LeaseEnd release(Lease lease) {
-    try {
-      lease.close();
-      return null;
-    } catch (LeaseLostException e) {
-      return e.end();
-    }
-  }
-
-  private void prepare(Map<String, String> environment, String token, String url) {
-    String locale = environment.remove("MORTISE_LC_ALL"); // what the launcher script replaced
-    if (locale != null && locale.isEmpty()) {
-      environment.remove("LC_ALL");
-    } else if (locale != null) {
-      environment.put("LC_ALL", locale);
-    }
-    environment.put("MORTISE_LOCK", name);
-    environment.put(StoreOptions.VARIABLE, OutputSanitizer.url(url));
-    environment.put(NestedRuns.VARIABLE, Long.toString(ProcessHandle.current().pid()));
-    if (token.isEmpty()) {
-      environment.remove("MORTISE_TOKEN"); // that of a command around this one
-    } else {
-      environment.put("MORTISE_TOKEN", token);
     }
   }
 }

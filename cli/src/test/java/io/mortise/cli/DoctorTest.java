@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.jr.ob.JSON;
 import io.mortise.cli.view.StoreDiagnostics;
 import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.server.ConsulServer;
 import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.NatsServer;
 import io.mortise.testkit.server.RedisServer;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -119,6 +121,24 @@ class DoctorTest {
           .contains("  ok    version: 3.", "  ok    dbSize: ", "  ok    alarms: none")
           .contains("members: 1", "  ok    a lock: token ")
           .contains("It is in mode etcd: etcd, without")
+          .doesNotContain("  ok    clock");
+    }
+  }
+
+  @Test
+  @DisabledIfSystemProperty(
+      named = "mortise.consul",
+      matches = "none",
+      disabledReason = "there is no Consul here")
+  void givenConsul_whenLookedAt_thenItsVersionStorageAndServersAreTold() {
+    Path program = TestPrerequisites.required(ConsulServer.installed(), "The program consul");
+    try (ConsulServer server = ConsulServer.start(program)) {
+      assertThat(doctor(server.url(), "--verbose")).as(said() + err.toString(UTF_8)).isZero();
+      assertThat(said())
+          .contains("Store consul:127.0.0.1:" + server.port())
+          .contains("  ok    version: 1.", "  ok    storage: disk", "  ok    leader: 127.0.0.1:")
+          .contains("  note  servers: 1", "  note  acl: disabled", "  ok    a lock: token ")
+          .contains("It is in mode consul: ")
           .doesNotContain("  ok    clock");
     }
   }

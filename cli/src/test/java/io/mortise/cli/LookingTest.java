@@ -14,7 +14,7 @@ class LookingTest extends CommandHarness {
         List.of(
             SampleLocks.held("invoice/42"),
             SampleLocks.shared("readers"),
-            SampleLocks.closed("shut")));
+            SampleLocks.shut("shut")));
     assertThat(execute("ls")).isZero();
     assertThat(out())
         .isEqualTo(
@@ -115,7 +115,7 @@ class LookingTest extends CommandHarness {
 
   @Test
   void givenLockThatIsShutAndHeldByNobody_whenEvicted_thenItIsOpenedOnlyNow() {
-    client.views.add(SampleLocks.closed("import"));
+    client.views.add(SampleLocks.shut("import"));
     assertThat(execute("evict", "--yes", "import")).isZero();
     assertThat(err()).contains("Nobody holds lock 'import'", "shut for another 40s", "--now");
     assertThat(client.done).containsExactly("close");
@@ -138,7 +138,7 @@ class LookingTest extends CommandHarness {
   void givenManyLocks_whenListed_thenSortedAndChosenAndCut() {
     client.views.addAll(
         List.of(
-            SampleLocks.closed("e"),
+            SampleLocks.shut("e"),
             SampleLocks.shared("d"),
             SampleLocks.gone("c", 0),
             SampleLocks.held("b"),
@@ -156,6 +156,19 @@ class LookingTest extends CommandHarness {
     assertThat(err()).contains("the first 2 of 5.");
     execute("ls", "nosuch");
     assertThat(err()).contains("no lock whose name begins with 'nosuch' is held or waited for.");
+  }
+
+  @Test
+  void givenHolderThatLooksGone_whenTroubleIsListed_thenItComesBeforeWaits_thoughItCountsAsHeld() {
+    client.views.addAll(
+        List.of(
+            SampleLocks.shared("alive"),
+            SampleLocks.held("waited"),
+            SampleLocks.silent("silent"),
+            SampleLocks.gone("gone", 0)));
+    assertThat(names("ls", "--sort", "trouble"))
+        .containsExactly("gone", "silent", "waited", "alive");
+    assertThat(names("ls", "--state", "gone")).containsExactly("gone");
   }
 
   @Test

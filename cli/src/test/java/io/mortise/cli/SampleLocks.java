@@ -77,7 +77,7 @@ final class SampleLocks {
   }
 
   /** Held by nobody, but shut. */
-  static LockInfo closed(String name) {
+  static LockInfo shut(String name) {
     return new LockInfo(name, OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of());
   }
 
@@ -126,6 +126,25 @@ final class SampleLocks {
         List.of(),
         1200,
         new EndedHold(SECOND.encoded(), EndCause.AT_MOST));
+  }
+
+  /** In a store without a clock, by a process that has not renewed for longer than two TTLs. */
+  static LockInfo silent(String name) {
+    LockParticipant quiet =
+        new LockParticipant(
+            FIRST.encoded(),
+            new ClientInfo("db1", 4711, "mortise"),
+            "",
+            new Share(Access.EXCLUSIVE, 0, 0),
+            7,
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(15),
+            null,
+            false,
+            null,
+            Duration.ofSeconds(15),
+            Duration.ofSeconds(31));
+    return lock(name, 7, List.of(quiet), List.of());
   }
 
   /** Held by a client of another library, of which the store knows no more. */

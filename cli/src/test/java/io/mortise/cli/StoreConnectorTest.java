@@ -1,6 +1,7 @@
 package io.mortise.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
@@ -9,8 +10,10 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the tool calls itself in a store. */
+/** What the tool calls itself in a store, and what it brings to open one. */
 class StoreConnectorTest {
   @TempDir Path folder;
 
@@ -28,5 +31,19 @@ class StoreConnectorTest {
     assertThat(nameWith(Map.of())).isEqualTo("mortise");
     assertThat(nameWith(Map.of(NestedRuns.VARIABLE, "4711"))).isEqualTo("mortise in 4711");
     assertThat(nameWith(Map.of(NestedRuns.VARIABLE, "1; rm"))).isEqualTo("mortise");
+  }
+
+  /** The AWS SDK looks for them by name, and does without. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "sts.internal.StsProfileCredentialsProviderFactory",
+        "sts.internal.StsWebIdentityCredentialsProviderFactory",
+        "sso.auth.SsoProfileCredentialsProviderFactory",
+        "ssooidc.SsoOidcProfileTokenProviderFactory"
+      })
+  void givenTool_thenItHasThePartsOfAwsForWebIdentitiesRolesAndSso(String name) {
+    assertThatCode(() -> Class.forName("software.amazon.awssdk.services." + name))
+        .doesNotThrowAnyException();
   }
 }

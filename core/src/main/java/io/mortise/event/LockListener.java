@@ -156,7 +156,7 @@ public interface LockListener {
   record LockSession(String id, String store, String client, Duration ttl) {}
 
   /** What became of one renewal of a session. */
-  enum RenewalResult {
+  enum RenewalOutcome {
     /** The store confirmed it. */
     RENEWED,
     /** There was no answer; the session is renewed again until its time is over. */
@@ -179,7 +179,7 @@ public interface LockListener {
    */
   record SessionRenewed(
       LockSession session,
-      RenewalResult outcome,
+      RenewalOutcome outcome,
       Duration took,
       Duration ttl,
       Duration remaining,

@@ -1,6 +1,6 @@
 package io.mortise.spi;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 
 /**
  * What a store may or may not be able to do. A store refuses at once what it lacks, with nothing
@@ -23,9 +23,9 @@ public enum Capability {
   SHARED,
   /** Semaphores. */
   PERMITS,
-  /** {@link Terms#atMost()}. */
+  /** {@link HoldTerms#atMost()}. */
   AT_MOST,
-  /** {@link Terms#atLeast()}. */
+  /** {@link HoldTerms#atLeast()}. */
   AT_LEAST,
   /** Fencing tokens. Without them every grant has token 0, whatever was asked for. */
   TOKEN,

@@ -1,7 +1,7 @@
 package io.mortise.spi;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +38,7 @@ public sealed interface Request {
       AttemptId attempt,
       Mode mode,
       boolean queue,
-      Terms terms,
+      HoldTerms terms,
       int tokens,
       long tokenFloor,
       @Nullable SessionId provenDead)
@@ -68,7 +68,7 @@ public sealed interface Request {
    * @param tokenFloor every token of a fresh block is at least this; 0 for no floor
    */
   record Adjust(
-      LockName name, AttemptId attempt, Mode mode, Terms terms, int tokens, long tokenFloor)
+      LockName name, AttemptId attempt, Mode mode, HoldTerms terms, int tokens, long tokenFloor)
       implements Request {
     /** Checks the numbers. */
     public Adjust {
@@ -78,7 +78,7 @@ public sealed interface Request {
     }
 
     /** Tokens, if any, from no floor on. */
-    public Adjust(LockName name, AttemptId attempt, Mode mode, Terms terms, int tokens) {
+    public Adjust(LockName name, AttemptId attempt, Mode mode, HoldTerms terms, int tokens) {
       this(name, attempt, mode, terms, tokens, 0);
     }
   }

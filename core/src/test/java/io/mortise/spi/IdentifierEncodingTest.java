@@ -3,7 +3,7 @@ package io.mortise.spi;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -67,14 +67,15 @@ class IdentifierEncodingTest {
 
   @Test
   void givenTimesThatMakeNoSense_whenTermsAreMade_thenRefused() {
-    assertThatIllegalArgumentException().isThrownBy(() -> new Terms(Duration.ZERO, null, ""));
+    assertThatIllegalArgumentException().isThrownBy(() -> new HoldTerms(Duration.ZERO, null, ""));
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new Terms(Duration.ofDays(4000), null, ""));
+        .isThrownBy(() -> new HoldTerms(Duration.ofDays(4000), null, ""));
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new Terms(Duration.ofSeconds(1), Duration.ofSeconds(2), ""))
+        .isThrownBy(() -> new HoldTerms(Duration.ofSeconds(1), Duration.ofSeconds(2), ""))
         .withMessageContaining("longer than");
-    assertThatIllegalArgumentException().isThrownBy(() -> new Terms(null, null, "x".repeat(101)));
-    assertThatIllegalArgumentException().isThrownBy(() -> new Terms(null, null, "a\nb"));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new HoldTerms(null, null, "x".repeat(101)));
+    assertThatIllegalArgumentException().isThrownBy(() -> new HoldTerms(null, null, "a\nb"));
   }
 
   @Test

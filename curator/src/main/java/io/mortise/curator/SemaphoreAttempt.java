@@ -1,7 +1,7 @@
 package io.mortise.curator;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
@@ -50,7 +50,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
   private boolean first;
   private long token;
   private byte[] note = new byte[0];
-  private Terms terms = Terms.NONE;
+  private HoldTerms terms = HoldTerms.NONE;
 
   private enum SemaphorePhase {
     NEW,

@@ -74,7 +74,7 @@ final class DynamoDbLockStore extends ForwardingStore {
     return (endpoint == null ? builder : builder.endpointOverride(endpoint)).build();
   }
 
-  /** See {@link DynamoDbStore#open(DynamoDbClient, String, String)}. */
+  /** See {@link DynamoDbStore#over(DynamoDbClient, String, String)}. */
   static LockStore over(
       DynamoDbClient client,
       String table,

@@ -50,6 +50,9 @@ final class DynamoDbRefusal {
       List.of(
           Pattern.compile(
               "To use [^\\[\\]]{1,120}?, the '\\w+' service module must be on the class path"),
+          // STS and the login by SSO; behind this stands the number of the request.
+          Pattern.compile(
+              "(?<=\\): )[^\\[\\]()]{1,300}(?= \\(Service: (?:Sts|Sso\\w*), Status Code)"),
           Pattern.compile("Profile property '[^']{1,80}' was not configured for '[^']{1,80}'"),
           Pattern.compile("Profile file contained no credentials for profile '[^']{1,80}'"));
 

@@ -56,7 +56,7 @@ public final class DynamoDbStore {
    * @throws io.mortise.StoreUnavailableException if nobody answers, or requests are throttled
    * @throws io.mortise.StoreUnfitException as for a URL
    */
-  public static LockStore open(DynamoDbClient client, String table, String parameters) {
+  public static LockStore over(DynamoDbClient client, String table, String parameters) {
     return DynamoDbLockStore.over(client, table, parameters, Ticker.SYSTEM, WallClock.SYSTEM);
   }
 }

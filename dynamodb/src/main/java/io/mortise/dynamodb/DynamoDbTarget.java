@@ -41,7 +41,6 @@ record DynamoDbTarget(
   private static final Set<String> PARAMETERS = Set.of("namespace", "timeout", "poll", "create");
   private static final Set<String> PARAMETERS_OF_ENDPOINT =
       Set.of("namespace", "timeout", "poll", "create", "tls", "ca", "region");
-  private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_-]{0,64}");
 
   /** Where the environment names the region of an endpoint, the first one first. */
   private static final List<String> VARIABLES = List.of("AWS_REGION", "AWS_DEFAULT_REGION");
@@ -127,13 +126,7 @@ record DynamoDbTarget(
   }
 
   private static String prefix(StoreUrl url) {
-    String namespace = url.parameter("namespace", "");
-    if (!NAMESPACE.matcher(namespace).matches()) {
-      throw new IllegalArgumentException(
-          "'"
-              + namespace
-              + "' is not a namespace in DynamoDB. Use up to 64 letters, digits, '_', '-'.");
-    }
+    String namespace = ServerUrl.namespace(url, "_", "-");
     return namespace.isEmpty() ? "" : namespace + "/";
   }
 

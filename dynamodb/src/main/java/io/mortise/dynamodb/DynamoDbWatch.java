@@ -78,7 +78,7 @@ final class DynamoDbWatch {
     /** The next read does not depend on how this one went. */
     private boolean take(@Nullable VersionedText found, @Nullable Throwable failure) {
       readLater();
-      if (found != null && found.text() != null) {
+      if (found != null && found.text() != null && watched.get(key) == this) {
         long version = Long.parseLong(found.version());
         if (seen.getAndAccumulate(version, Math::max) < version) {
           changed.run();

@@ -118,7 +118,7 @@ class DynamoDbAccessTest {
     List<String> calls = new CopyOnWriteArrayList<>();
     try (DynamoDbClient client = client()) {
       LockStore store =
-          DynamoDbStore.open(
+          DynamoDbStore.over(
               counted(client, calls), "locks", "poll=1m&namespace=" + Dynalites.namespace());
       assertThat(calls).as("rights").containsSubsequence("putItem", "query", "deleteItem");
       SessionDriver a = SessionDriver.open(store, TTL, "a");
@@ -135,7 +135,7 @@ class DynamoDbAccessTest {
       store.close();
       assertThat(calls).doesNotContain("close");
       assertThat(client.listTables().tableNames()).as("the client is open").contains("locks");
-      assertThatThrownBy(() -> DynamoDbStore.open(client, "absent", ""))
+      assertThatThrownBy(() -> DynamoDbStore.over(client, "absent", ""))
           .hasMessageContaining("--endpoint-url http://127.0.0.1:");
     }
   }

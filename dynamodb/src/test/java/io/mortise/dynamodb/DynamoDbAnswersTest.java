@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.StoreReport.Grade;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
@@ -12,6 +14,8 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 
 /** Answers that the emulator does not give. */
@@ -20,6 +24,7 @@ class DynamoDbAnswersTest {
 
   private HttpServer stub;
   private DynamoDbClient client;
+  private DynamoDbRequests requests;
   private DynamoDbDocuments documents;
 
   private volatile int status = 200;
@@ -43,12 +48,8 @@ class DynamoDbAnswersTest {
             });
     DynamoDbTarget target = DynamoDbTarget.parse(StoreUrl.parse(Dynalites.url(stub)));
     client = DynamoDbLockStore.client(target);
-    documents =
-        new DynamoDbDocuments(
-            new DynamoDbRequests(client, target, "test", 1),
-            new AbsentVersions(() -> 0),
-            () -> 0,
-            () -> 0);
+    requests = new DynamoDbRequests(client, target, "test", 1);
+    documents = new DynamoDbDocuments(requests, new AbsentVersions(() -> 0), () -> 0, () -> 0);
   }
 
   @AfterEach
@@ -89,5 +90,25 @@ class DynamoDbAnswersTest {
     answer = "{\"Count\":1,\"Items\":[{\"k\":{\"S\":\"b\"}}]}";
     assertThat(BoundedWait.join(documents.scan("lock/b", "lock/zzz", 10))).isEmpty();
     assertThat(BoundedWait.join(documents.scan("lock/b", "lock/a", 10))).containsExactly("lock/b");
+  }
+
+  /** The emulator knows one region only. */
+  @ParameterizedTest
+  @CsvSource({"EVENTUAL, WEAK", "STRONG, NOTE"})
+  void givenGlobalTable_whenExamined_thenItIsWeak_unlessItsRegionsCompareTheirWrites(
+      String consistency, Grade grade) {
+    signs = true;
+    answer =
+        "{\"Table\":{\"TableStatus\":\"ACTIVE\",\"MultiRegionConsistency\":\"%s\",\"Replicas\":[{\"RegionName\":\"eu-west-1\"},{\"RegionName\":\"us-east-1\"}]}}"
+            .formatted(consistency);
+    StoreReport report = BoundedWait.join(new DynamoDbTable(requests).examine());
+    assertThat(report.findings())
+        .filteredOn(finding -> finding.id().equals("Replicas"))
+        .singleElement()
+        .satisfies(
+            finding -> {
+              assertThat(finding.grade()).isEqualTo(grade);
+              assertThat(finding.value()).isEqualTo("eu-west-1, us-east-1");
+            });
   }
 }

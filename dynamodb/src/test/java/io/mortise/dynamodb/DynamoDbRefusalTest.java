@@ -110,6 +110,18 @@ class DynamoDbRefusalTest {
   }
 
   @Test
+  void givenRoleThatStsDoesNotGive_thenItsReasonIsTold() {
+    assertThat(
+            client(
+                "Unable to load credentials from any of the providers in the chain A(b=[c]) : [X(): odd, WebIdentityTokenCredentialsProvider(): Not authorized to perform sts:AssumeRoleWithWebIdentity (Service: Sts, Status Code: 403, Request ID: 1), Z(): odd]",
+                null))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining(
+            "(store=dynamodb:eu-central-1/locks): Not authorized to perform sts:AssumeRoleWithWebIdentity. Set")
+        .hasMessageNotContaining("odd");
+  }
+
+  @Test
   void givenMissingTable_thenTheCommandThatMakesItIsTold() {
     assertThat(refused(400, "ResourceNotFoundException", "not found"))
         .isInstanceOf(StoreUnfitException.class)

@@ -96,7 +96,7 @@ class DynamoDbTargetTest {
         "dynamodb://eu-west-1/locks?namespaces=x, Did you mean 'namespace'?",
         "dynamodb://eu-west-1/locks?tls=true, Unknown parameter 'tls'",
         "dynamodb://a:1/locks?ca=/etc/ca.pem, Add tls=true.",
-        "dynamodb://a:1/locks?namespace=a.b, 'a.b' is not a namespace in DynamoDB.",
+        "dynamodb://a:1/locks?namespace=a.b, 'a.b' is not a namespace in dynamodb.",
         "dynamodb://a:1/locks?poll=5ms, Give 20ms to 1m",
         "dynamodb://a:1/locks?timeout=1ms, Parameter 'timeout'",
         "dynamodb://my_host:1/locks, names no region and table",

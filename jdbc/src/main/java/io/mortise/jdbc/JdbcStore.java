@@ -85,7 +85,7 @@ public final class JdbcStore {
    * @throws StoreUnavailableException if the database cannot be reached now
    * @throws StoreUnfitException if it is of an unknown product, or must not be used as it is
    */
-  public static LockStore open(DataSource dataSource, String parameters) {
+  public static LockStore over(DataSource dataSource, String parameters) {
     StoreUrl given = StoreUrl.parse("jdbc:datasource:?" + parameters);
     given.allowOnly(with(Set.of(IN_FLIGHT_LIMIT, POOLER)));
     Dialect dialect = pooled(dialect(dataSource), given);

@@ -2,10 +2,10 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
@@ -149,7 +149,8 @@ class EarlierTablesTest {
   }
 
   private Reply acquire(String name, Mode mode) {
-    return later.submit(TestSession.request(name, later.attempt(), mode, false, Terms.NONE, null));
+    return later.submit(
+        TestSession.request(name, later.attempt(), mode, false, HoldTerms.NONE, null));
   }
 
   private static String sum(String schema) throws Exception {

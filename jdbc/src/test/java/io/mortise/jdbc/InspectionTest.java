@@ -2,8 +2,8 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
@@ -72,7 +72,7 @@ class InspectionTest {
         a.session()
             .submit(
                 new Request.Acquire(
-                    NAME, a.attempt(), Mode.EXCLUSIVE, true, Terms.NONE, 1, 0, null),
+                    NAME, a.attempt(), Mode.EXCLUSIVE, true, HoldTerms.NONE, 1, 0, null),
                 reply::complete);
       }
       replies.forEach(BoundedWait::join);

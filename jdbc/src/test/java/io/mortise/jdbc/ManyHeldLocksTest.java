@@ -2,8 +2,8 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.admin.SurveyPage;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockQuery;
@@ -62,7 +62,7 @@ class ManyHeldLocksTest {
     JdbcDataSource database = new JdbcDataSource();
     database.setURL("jdbc:h2:mem:held;DB_CLOSE_DELAY=-1");
     CountingDataSource counting = new CountingDataSource(database);
-    try (LockStore store = JdbcStore.open(counting.source(), "")) {
+    try (LockStore store = JdbcStore.over(counting.source(), "")) {
       SessionDriver session = SessionDriver.open(store, Duration.ofMinutes(10), "client");
       session.renew();
       long none = statements(counting, session::renew);
@@ -81,7 +81,7 @@ class ManyHeldLocksTest {
     JdbcDataSource database = new JdbcDataSource();
     database.setURL("jdbc:h2:mem:survey;DB_CLOSE_DELAY=-1");
     CountingDataSource counting = new CountingDataSource(database);
-    try (LockStore store = JdbcStore.open(counting.source(), "")) {
+    try (LockStore store = JdbcStore.over(counting.source(), "")) {
       SessionDriver session = SessionDriver.open(store, Duration.ofMinutes(10), "client");
       assertThat(all(session, 10_000, i -> acquire(name(i), session.attempt(), Mode.SHARED)))
           .allMatch(Reply.Granted.class::isInstance);
@@ -186,7 +186,7 @@ class ManyHeldLocksTest {
   }
 
   private static Request acquire(LockName name, AttemptId attempt, Mode mode) {
-    return new Request.Acquire(name, attempt, mode, false, Terms.NONE, 1, 0, null);
+    return new Request.Acquire(name, attempt, mode, false, HoldTerms.NONE, 1, 0, null);
   }
 
   private interface RequestFactory {

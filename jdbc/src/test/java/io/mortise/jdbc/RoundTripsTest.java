@@ -273,7 +273,7 @@ class RoundTripsTest {
   }
 
   private LockStore open(CountingDataSource counting) {
-    return JdbcStore.open(counting.source(), "max-in-flight=4s&namespace=" + namespace);
+    return JdbcStore.over(counting.source(), "max-in-flight=4s&namespace=" + namespace);
   }
 
   private static CountingDataSource counting(DatabaseProduct databaseProduct) throws SQLException {

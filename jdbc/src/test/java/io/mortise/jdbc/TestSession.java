@@ -2,8 +2,8 @@ package io.mortise.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
@@ -26,7 +26,7 @@ import java.util.concurrent.TimeoutException;
 
 /** A session that blocks for its answers. */
 public final class TestSession {
-  public static final Terms NO_TERMS = Terms.NONE;
+  public static final HoldTerms NO_TERMS = HoldTerms.NONE;
 
   public final StoreSession session;
   public final LinkedBlockingQueue<SessionNotification> hints = new LinkedBlockingQueue<>();
@@ -79,7 +79,7 @@ public final class TestSession {
   }
 
   public static Request.Acquire request(
-      String name, AttemptId attempt, Mode mode, boolean queue, Terms terms, SessionId dead) {
+      String name, AttemptId attempt, Mode mode, boolean queue, HoldTerms terms, SessionId dead) {
     return new Request.Acquire(LockName.of(name), attempt, mode, queue, terms, 1, 0, dead);
   }
 

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.mortise.HoldTerms;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
@@ -163,7 +163,7 @@ class MemcachedFaultTest {
     session
         .session()
         .submit(
-            new Request.Acquire(name, session.attempt(), EX, false, Terms.NONE, 1, 0, null),
+            new Request.Acquire(name, session.attempt(), EX, false, HoldTerms.NONE, 1, 0, null),
             reply::complete);
     return reply;
   }

@@ -183,7 +183,7 @@ public final class LockMetrics implements LockListener {
   @Override
   public void onSessionRenewed(SessionRenewed event) {
     renewals(event.session(), event.outcome()).record(event.took());
-    if (event.outcome() == RenewalResult.RENEWED) {
+    if (event.outcome() == RenewalOutcome.RENEWED) {
       SessionMeters own = sessions.get(key(event.session()));
       if (own != null) {
         own.set(event.session().id(), event.remaining(), event.ttl());
@@ -191,7 +191,7 @@ public final class LockMetrics implements LockListener {
     }
   }
 
-  private Timer renewals(LockSession session, RenewalResult outcome) {
+  private Timer renewals(LockSession session, RenewalOutcome outcome) {
     return Timer.builder("mortise.renewal")
         .description("From a renewal of a session to its answer or failure")
         .tags("outcome", LockTags.text(outcome), "store", session.store())
@@ -219,7 +219,7 @@ public final class LockMetrics implements LockListener {
 
   private void opened(SessionChanged event) {
     LockSession session = event.session();
-    for (RenewalResult outcome : RenewalResult.values()) {
+    for (RenewalOutcome outcome : RenewalOutcome.values()) {
       // From zero on, so that the first failure is a rise.
       Timer unused = renewals(session, outcome);
     }

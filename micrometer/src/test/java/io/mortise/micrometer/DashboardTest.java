@@ -11,7 +11,7 @@ import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import io.mortise.event.LeaseEnd;
 import io.mortise.event.LockListener.AcquireOutcome;
-import io.mortise.event.LockListener.RenewalResult;
+import io.mortise.event.LockListener.RenewalOutcome;
 import io.mortise.testkit.BoundedWait;
 import java.io.IOException;
 import java.io.InputStream;
@@ -49,7 +49,7 @@ class DashboardTest {
   private static final Map<String, Set<String>> VALUES =
       Map.of(
           "outcome",
-          values(AcquireOutcome.values(), RenewalResult.values()),
+          values(AcquireOutcome.values(), RenewalOutcome.values()),
           "cause",
           values(LeaseEnd.values()),
           "twice",

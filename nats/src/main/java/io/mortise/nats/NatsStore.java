@@ -65,7 +65,7 @@ public final class NatsStore {
    * @throws io.mortise.StoreUnavailableException if the server does not answer
    * @throws io.mortise.StoreUnfitException if it does, but must not be used as it is
    */
-  public static LockStore open(Connection connection, String parameters) {
+  public static LockStore over(Connection connection, String parameters) {
     if (connection.getStatus() != Connection.Status.CONNECTED) {
       throw new StoreUnavailableException(
           "The connection to NATS is in status " + connection.getStatus() + ". Open it first.");

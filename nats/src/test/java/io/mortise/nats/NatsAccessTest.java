@@ -252,13 +252,13 @@ class NatsAccessTest {
   void givenConnectionOfTheApplication_thenItIsUsed_andStaysOpen() throws Exception {
     try (NatsOperator mine = NatsOperator.of(NatsServers.shared())) {
       String parameters = "namespace=" + NatsServers.namespace();
-      try (LockStore store = NatsStore.open(mine.connection(), parameters)) {
+      try (LockStore store = NatsStore.over(mine.connection(), parameters)) {
         assertLocks(store);
         assertThat(store.toString()).startsWith("nats:");
       }
       assertThat(mine.connection().getStatus()).isEqualTo(Connection.Status.CONNECTED);
       mine.connection().close();
-      assertThatThrownBy(() -> NatsStore.open(mine.connection(), ""))
+      assertThatThrownBy(() -> NatsStore.over(mine.connection(), ""))
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("CLOSED");
     }
@@ -279,7 +279,7 @@ class NatsAccessTest {
       assertThat(operator.streams().getStreamNames()).doesNotContain("KV_mortise-" + namespace);
       assertLocks(store);
       assertThat(findings(store).get("replicas").value()).isEqualTo("1");
-      try (LockStore told = NatsStore.open(operator.connection(), "sync-always=true")) {
+      try (LockStore told = NatsStore.over(operator.connection(), "sync-always=true")) {
         assertThat(findings(told).get("sync_interval").grade()).isEqualTo(Grade.NOTE);
       }
     }

@@ -1,6 +1,6 @@
 package io.mortise.quorum;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.quorum.QuorumAttempt.MemberHold;
 import io.mortise.spi.AttemptId;
@@ -92,7 +92,12 @@ final class QuorumAcquire extends QuorumRound {
     }
     Request.Adjust asked =
         new Request.Adjust(
-            request.name(), memberHold.id(), request.mode(), Terms.NONE, request.tokens(), floor);
+            request.name(),
+            memberHold.id(),
+            request.mode(),
+            HoldTerms.NONE,
+            request.tokens(),
+            floor);
     quorumStripe.send(
         () ->
             memberHold.session().store.submit(asked, reply -> answered(index, memberHold, reply)));

@@ -1,7 +1,7 @@
 package io.mortise.quorum;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
@@ -12,7 +12,7 @@ final class QuorumAttempt {
   final LockName name;
   final AttemptId id;
   final Mode mode;
-  final Terms terms;
+  final HoldTerms terms;
 
   /** How many times it was given up in the members and made anew. */
   int ballot;

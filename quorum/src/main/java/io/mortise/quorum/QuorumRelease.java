@@ -1,7 +1,7 @@
 package io.mortise.quorum;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.quorum.QuorumAttempt.MemberHold;
 import io.mortise.spi.AttemptId;
@@ -47,7 +47,7 @@ final class QuorumRelease {
    */
   void releaseInBackground(
       QuorumStripe quorumStripe, QuorumAttempt attempt, MemberHold hold, boolean doubtful) {
-    Terms terms = attempt.terms;
+    HoldTerms terms = attempt.terms;
     if (terms.atLeast() != null) {
       // Nobody has used it: it must not keep the lock shut.
       quorumStripe.send(
@@ -58,7 +58,7 @@ final class QuorumRelease {
                           attempt.name,
                           hold.id(),
                           attempt.mode,
-                          new Terms(null, Duration.ofMillis(1), ""),
+                          new HoldTerms(null, Duration.ofMillis(1), ""),
                           0),
                       reply -> {}));
     }

@@ -2,8 +2,8 @@ package io.mortise.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
@@ -60,7 +60,8 @@ class FailedAttemptCleanupTest {
 
   private static Reply acquire(StoreSession session, long number, Mode mode) {
     AttemptId attempt = new AttemptId(session.id(), number);
-    return ask(session, new Request.Acquire(LOCK, attempt, mode, false, Terms.NONE, 1, 0, null));
+    return ask(
+        session, new Request.Acquire(LOCK, attempt, mode, false, HoldTerms.NONE, 1, 0, null));
   }
 
   private static Reply abandon(StoreSession session, long number) {

@@ -2,8 +2,8 @@ package io.mortise.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -65,7 +65,7 @@ class QuarantineTest {
             new AttemptId(session.id(), number),
             Mode.EXCLUSIVE,
             false,
-            Terms.NONE,
+            HoldTerms.NONE,
             1,
             0,
             null),

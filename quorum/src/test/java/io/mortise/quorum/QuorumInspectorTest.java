@@ -3,9 +3,9 @@ package io.mortise.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
-import io.mortise.Terms;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -77,7 +77,7 @@ class QuorumInspectorTest {
     AttemptId attempt = new AttemptId(session.id(), name.charAt(0));
     session.submit(
         new Request.Acquire(
-            LockName.of(name), attempt, Mode.EXCLUSIVE, false, Terms.NONE, 1, 0, null),
+            LockName.of(name), attempt, Mode.EXCLUSIVE, false, HoldTerms.NONE, 1, 0, null),
         reply::complete);
     assertThat(BoundedWait.join(reply)).isInstanceOf(Reply.Granted.class);
   }

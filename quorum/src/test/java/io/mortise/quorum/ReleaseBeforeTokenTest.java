@@ -2,8 +2,8 @@ package io.mortise.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
@@ -95,6 +95,6 @@ class ReleaseBeforeTokenTest {
   }
 
   private static Request acquire(AttemptId attempt) {
-    return new Request.Acquire(LOCK, attempt, Mode.EXCLUSIVE, false, Terms.NONE, 1, 0, null);
+    return new Request.Acquire(LOCK, attempt, Mode.EXCLUSIVE, false, HoldTerms.NONE, 1, 0, null);
   }
 }

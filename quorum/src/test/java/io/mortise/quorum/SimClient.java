@@ -1,7 +1,7 @@
 package io.mortise.quorum;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
@@ -237,7 +237,7 @@ final class SimClient {
     AttemptId asked = attempt;
     underWay = true;
     Request request =
-        new Request.Acquire(LOCK, asked, Mode.EXCLUSIVE, false, Terms.NONE, 1, 0, proof);
+        new Request.Acquire(LOCK, asked, Mode.EXCLUSIVE, false, HoldTerms.NONE, 1, 0, proof);
     session.submit(request, once(reply -> answered(asked, reply)));
   }
 

@@ -2,8 +2,8 @@ package io.mortise.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
@@ -107,11 +107,11 @@ class SingleReplyTest {
   }
 
   private static Request acquire(AttemptId attempt) {
-    return new Request.Acquire(LOCK, attempt, Mode.EXCLUSIVE, false, Terms.NONE, 1, 0, null);
+    return new Request.Acquire(LOCK, attempt, Mode.EXCLUSIVE, false, HoldTerms.NONE, 1, 0, null);
   }
 
   private static Request adjust(AttemptId attempt) {
-    return new Request.Adjust(LOCK, attempt, Mode.EXCLUSIVE, Terms.NONE, 1);
+    return new Request.Adjust(LOCK, attempt, Mode.EXCLUSIVE, HoldTerms.NONE, 1);
   }
 
   /** Counts how often it is answered; returns after the first time. */

@@ -2,8 +2,8 @@ package io.mortise.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
@@ -98,7 +98,7 @@ class VoteRulesTest {
   private static Request acquire(StoreSession session) {
     AttemptId attempt = new AttemptId(session.id(), 1);
     return new Request.Acquire(
-        LockName.of("x"), attempt, Mode.EXCLUSIVE, false, Terms.NONE, 1, 0, null);
+        LockName.of("x"), attempt, Mode.EXCLUSIVE, false, HoldTerms.NONE, 1, 0, null);
   }
 
   /** How many requests a member is sent that has not yet answered the first renewal. */

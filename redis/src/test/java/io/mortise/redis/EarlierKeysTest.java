@@ -2,10 +2,10 @@ package io.mortise.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
@@ -157,6 +157,6 @@ class EarlierKeysTest {
   private Reply acquire(String name, Mode mode, boolean queue) {
     return later.ask(
         new Request.Acquire(
-            LockName.of(name), later.attempt(), mode, queue, Terms.NONE, 1, 0, null));
+            LockName.of(name), later.attempt(), mode, queue, HoldTerms.NONE, 1, 0, null));
   }
 }

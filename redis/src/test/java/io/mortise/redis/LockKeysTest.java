@@ -2,8 +2,8 @@ package io.mortise.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
@@ -62,7 +62,7 @@ class LockKeysTest {
     store.close();
   }
 
-  private static AttemptId hold(SimulatedProcess party, Mode mode, Terms terms) {
+  private static AttemptId hold(SimulatedProcess party, Mode mode, HoldTerms terms) {
     AttemptId attempt = party.attempt();
     assertThat(party.ask(acquiring(attempt, mode, terms))).isInstanceOf(Reply.Granted.class);
     return attempt;
@@ -70,11 +70,12 @@ class LockKeysTest {
 
   private static AttemptId enqueue(SimulatedProcess party, Mode mode) {
     AttemptId attempt = party.attempt();
-    assertThat(party.ask(acquiring(attempt, mode, Terms.NONE))).isInstanceOf(Reply.Queued.class);
+    assertThat(party.ask(acquiring(attempt, mode, HoldTerms.NONE)))
+        .isInstanceOf(Reply.Queued.class);
     return attempt;
   }
 
-  private static Request.Acquire acquiring(AttemptId attempt, Mode mode, Terms terms) {
+  private static Request.Acquire acquiring(AttemptId attempt, Mode mode, HoldTerms terms) {
     return new Request.Acquire(LOCK, attempt, mode, true, terms, 1, 0, null);
   }
 
@@ -108,7 +109,7 @@ class LockKeysTest {
       for (int i = 0; i < 4; i++) {
         SimulatedProcess party = i % 2 == 0 ? a : b;
         AttemptId attempt = party.attempt();
-        party.ask(acquiring(attempt, mode, Terms.NONE));
+        party.ask(acquiring(attempt, mode, HoldTerms.NONE));
         open.add(attempt);
       }
       assertThat(left()).as("as long as it is held").isEqualTo(-1);
@@ -127,7 +128,7 @@ class LockKeysTest {
 
   @Test
   void givenWaitersThatGaveUp_whenTheHolderReleases_thenTheRecordIsLeft_forItsRetention() {
-    AttemptId held = hold(a, Mode.EXCLUSIVE, Terms.NONE);
+    AttemptId held = hold(a, Mode.EXCLUSIVE, HoldTerms.NONE);
     for (Mode mode : List.of(Mode.EXCLUSIVE, Mode.SHARED)) {
       AttemptId waiting = enqueue(b, mode);
       assertThat((Long) admin.call("ZCARD", "m::q:k")).isEqualTo(1);
@@ -140,7 +141,7 @@ class LockKeysTest {
 
   @Test
   void givenLockThatStaysShut_thenItsRecordOutlivesThat_andWaitersKeepItForEver() {
-    AttemptId held = hold(a, Mode.EXCLUSIVE, new Terms(null, SHUT, ""));
+    AttemptId held = hold(a, Mode.EXCLUSIVE, new HoldTerms(null, SHUT, ""));
     a.abandon(LOCK, held);
     assertForgottenAfter(SHUT.toMillis());
     AttemptId waiting = enqueue(b, Mode.EXCLUSIVE);
@@ -154,7 +155,7 @@ class LockKeysTest {
   @Test
   void givenHoldersThatWereBroken_thenTheRecordIsLeft_forItsRetention() {
     for (Mode mode : List.of(Mode.EXCLUSIVE, Mode.SHARED)) {
-      AttemptId held = hold(a, mode, Terms.NONE);
+      AttemptId held = hold(a, mode, HoldTerms.NONE);
       BoundedWait.join(store.evict(LOCK, held, Eviction.BREAK));
       assertThat(a.notifications()).isNotEmpty();
       assertForgottenAfter(1);
@@ -165,14 +166,14 @@ class LockKeysTest {
   void givenHoldersOfAClosedSession_whenTheirDeathIsProven_thenTheRecordIsLeft() {
     for (Mode mode : List.of(Mode.EXCLUSIVE, Mode.SHARED)) {
       SimulatedProcess dead = new SimulatedProcess(store);
-      hold(dead, mode, Terms.NONE);
+      hold(dead, mode, HoldTerms.NONE);
       SimulatedProcess.join(dead.session.close());
       SimulatedProcess.join(store.judge(dead.spec.id()));
       AttemptId next = b.attempt();
       Reply reply =
           b.ask(
               new Request.Acquire(
-                  LOCK, next, Mode.EXCLUSIVE, false, Terms.NONE, 1, 0, dead.spec.id()));
+                  LOCK, next, Mode.EXCLUSIVE, false, HoldTerms.NONE, 1, 0, dead.spec.id()));
       assertThat(reply).isInstanceOf(Reply.Granted.class);
       b.abandon(LOCK, next);
       assertForgottenAfter(1);

@@ -1,7 +1,7 @@
 package io.mortise.redis;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
@@ -90,7 +90,7 @@ final class SimulatedProcess {
   }
 
   static Request.Acquire acquiring(LockName name, AttemptId attempt, boolean queue) {
-    return new Request.Acquire(name, attempt, Mode.EXCLUSIVE, queue, Terms.NONE, 1, 0, null);
+    return new Request.Acquire(name, attempt, Mode.EXCLUSIVE, queue, HoldTerms.NONE, 1, 0, null);
   }
 
   Reply abandon(LockName name, AttemptId attempt) {

@@ -1,7 +1,7 @@
 package io.mortise.simulation;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -41,7 +41,7 @@ final class InvariantChecker {
   /** When the latest lease of an attempt was closed, on the clock of its process. */
   private final Map<AttemptId, Long> closedAt = new HashMap<>();
 
-  private final Map<AttemptId, Terms> terms = new HashMap<>();
+  private final Map<AttemptId, HoldTerms> terms = new HashMap<>();
   private final Set<String> broken = new HashSet<>();
   private final Set<String> evicted = new HashSet<>();
   int grants;
@@ -388,7 +388,7 @@ final class InvariantChecker {
     if (isLetIn && micros < lock.shutUntilMicros && !attempt.equals(lock.shutBy)) {
       violation("at least", name.value(), attempt + " was let in too soon.");
     }
-    Terms given = terms.get(attempt);
+    HoldTerms given = terms.get(attempt);
     if (given != null && given.atLeast() != null && !attempt.equals(lock.shutBy)) {
       lock.shutBy = attempt;
       lock.shutUntilMicros = micros + given.atLeast().toNanos() / 1000;

@@ -1,7 +1,7 @@
 package io.mortise.testkit;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
@@ -103,26 +103,26 @@ public final class SessionDriver {
 
   /** Acquires without a place in the queue. */
   public Reply acquire(LockName name, AttemptId attempt, Mode mode) {
-    return ask(new Request.Acquire(name, attempt, mode, false, Terms.NONE, 1, 0, null));
+    return ask(new Request.Acquire(name, attempt, mode, false, HoldTerms.NONE, 1, 0, null));
   }
 
   /** Acquires, or waits in the store's queue. */
   public Reply enqueue(LockName name, AttemptId attempt, Mode mode) {
-    return ask(new Request.Acquire(name, attempt, mode, true, Terms.NONE, 1, 0, null));
+    return ask(new Request.Acquire(name, attempt, mode, true, HoldTerms.NONE, 1, 0, null));
   }
 
   /** Acquires with the proof that a session is dead. */
   public Reply take(LockName name, AttemptId attempt, Mode mode, boolean queue, SessionId dead) {
-    return ask(new Request.Acquire(name, attempt, mode, queue, Terms.NONE, 1, 0, dead));
+    return ask(new Request.Acquire(name, attempt, mode, queue, HoldTerms.NONE, 1, 0, dead));
   }
 
   /** Acquires under a fresh attempt, which must be granted at once. */
   public Reply.Granted hold(LockName name, Mode mode) {
-    return hold(name, mode, Terms.NONE);
+    return hold(name, mode, HoldTerms.NONE);
   }
 
   /** Acquires under a fresh attempt with terms, which must be granted at once. */
-  public Reply.Granted hold(LockName name, Mode mode, Terms terms) {
+  public Reply.Granted hold(LockName name, Mode mode, HoldTerms terms) {
     Reply reply = ask(new Request.Acquire(name, attempt(), mode, false, terms, 1, 0, null));
     if (reply instanceof Reply.Granted granted) {
       return granted;
@@ -138,7 +138,7 @@ public final class SessionDriver {
       AttemptId attempt = attempt();
       holding.add(attempt);
       session.submit(
-          new Request.Acquire(name, attempt, mode, false, Terms.NONE, 1, 0, null), replies);
+          new Request.Acquire(name, attempt, mode, false, HoldTerms.NONE, 1, 0, null), replies);
     }
     List<Reply> all = replies.await(count);
     if (!all.stream().allMatch(Reply.Granted.class::isInstance)) {
@@ -167,7 +167,7 @@ public final class SessionDriver {
   }
 
   /** Adjusts a hold. */
-  public Reply adjust(LockName name, AttemptId attempt, Mode mode, Terms terms, int tokens) {
+  public Reply adjust(LockName name, AttemptId attempt, Mode mode, HoldTerms terms, int tokens) {
     return ask(new Request.Adjust(name, attempt, mode, terms, tokens));
   }
 

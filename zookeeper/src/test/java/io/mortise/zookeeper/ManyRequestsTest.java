@@ -2,8 +2,8 @@ package io.mortise.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
@@ -72,7 +72,7 @@ class ManyRequestsTest {
   }
 
   private static Request.Acquire acquire(LockName name, AttemptId attempt) {
-    return new Request.Acquire(name, attempt, Mode.EXCLUSIVE, true, Terms.NONE, 1, 0, null);
+    return new Request.Acquire(name, attempt, Mode.EXCLUSIVE, true, HoldTerms.NONE, 1, 0, null);
   }
 
   private CompletableFuture<Reply> submit(StoreSession session, Request request) {

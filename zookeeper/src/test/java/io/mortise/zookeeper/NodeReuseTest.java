@@ -2,11 +2,11 @@ package io.mortise.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
@@ -95,7 +95,7 @@ class NodeReuseTest {
     CompletableFuture<Reply> reply = new CompletableFuture<>();
     session.submit(
         new Request.Acquire(
-            name, new AttemptId(id, number), Mode.EXCLUSIVE, true, Terms.NONE, 1, 0, null),
+            name, new AttemptId(id, number), Mode.EXCLUSIVE, true, HoldTerms.NONE, 1, 0, null),
         reply::complete);
     return reply;
   }

@@ -2,11 +2,11 @@ package io.mortise.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
@@ -213,7 +213,14 @@ class SoleUserCacheTest {
             submit(
                 session,
                 new Request.Acquire(
-                    name, attempt, Mode.EXCLUSIVE, true, Terms.NONE, Request.MAX_TOKENS, 0, null));
+                    name,
+                    attempt,
+                    Mode.EXCLUSIVE,
+                    true,
+                    HoldTerms.NONE,
+                    Request.MAX_TOKENS,
+                    0,
+                    null));
         assertThat(reply).isInstanceOf(Reply.Granted.class);
         Reply.Granted granted = (Reply.Granted) reply;
         assertThat(granted.token()).isGreaterThan(last);

@@ -2,8 +2,8 @@ package io.mortise.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.admin.SurveyPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
@@ -76,7 +76,7 @@ class ZooKeeperSurveyTest {
                     holder.attempt(),
                     Mode.EXCLUSIVE,
                     false,
-                    Terms.NONE,
+                    HoldTerms.NONE,
                     1,
                     0,
                     null),

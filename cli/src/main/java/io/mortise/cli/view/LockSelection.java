@@ -132,7 +132,7 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
 
   /** As on the screens that watch, without what a single look cannot tell. */
   private static int rank(LockInfo lock) {
-    if (LockFormatter.condition(lock) == Condition.GONE) {
+    if (LockFormatter.looksGone(lock)) {
       return Trouble.GONE.rank();
     }
     if (!lock.waiters().isEmpty()) {

@@ -1,9 +1,9 @@
 package io.mortise.internal.engine;
 
+import io.mortise.HoldTerms;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.StoreUnavailableException;
-import io.mortise.Terms;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.event.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
@@ -27,32 +27,32 @@ final class AdjustProtocol {
   }
 
   void extend(LeaseImpl lease, Duration atMost) {
-    check(lease, adjust(lease, null, new Terms(atMost, null, "")).join());
+    check(lease, adjust(lease, null, new HoldTerms(atMost, null, "")).join());
   }
 
   void keepShut(LeaseImpl lease, Duration atLeast) {
-    check(lease, adjust(lease, null, new Terms(null, atLeast, "")).join());
+    check(lease, adjust(lease, null, new HoldTerms(null, atLeast, "")).join());
   }
 
   void downgrade(LeaseImpl lease) {
     if (canDowngrade(lease)) {
-      check(lease, adjust(lease, Mode.SHARED, Terms.NONE).join());
+      check(lease, adjust(lease, Mode.SHARED, HoldTerms.NONE).join());
     }
   }
 
   CompletableFuture<Void> extendAsync(LeaseImpl lease, Duration atMost) {
-    return adjust(lease, null, new Terms(atMost, null, ""))
+    return adjust(lease, null, new HoldTerms(atMost, null, ""))
         .thenAccept(reply -> check(lease, reply));
   }
 
   CompletableFuture<Void> keepShutAsync(LeaseImpl lease, Duration atLeast) {
-    return adjust(lease, null, new Terms(null, atLeast, ""))
+    return adjust(lease, null, new HoldTerms(null, atLeast, ""))
         .thenAccept(reply -> check(lease, reply));
   }
 
   CompletableFuture<Void> downgradeAsync(LeaseImpl lease) {
     return canDowngrade(lease)
-        ? adjust(lease, Mode.SHARED, Terms.NONE).thenAccept(reply -> check(lease, reply))
+        ? adjust(lease, Mode.SHARED, HoldTerms.NONE).thenAccept(reply -> check(lease, reply))
         : CompletableFuture.completedFuture(null);
   }
 
@@ -65,7 +65,7 @@ final class AdjustProtocol {
     return !mode.equals(Mode.SHARED);
   }
 
-  private CompletableFuture<Reply> adjust(LeaseImpl lease, @Nullable Mode to, Terms terms) {
+  private CompletableFuture<Reply> adjust(LeaseImpl lease, @Nullable Mode to, HoldTerms terms) {
     lease.ensureValid();
     Claim claim = lease.claim;
     Stripe stripe = engine.stripe(claim.name);
@@ -109,7 +109,7 @@ final class AdjustProtocol {
    * not an answer comes. Nor can this one, for as long as a shorter one may still be under way.
    */
   private Validity shortened(
-      LiveSession session, Validity before, AcquireProtocol.SentRequest sent, Terms terms) {
+      LiveSession session, Validity before, AcquireProtocol.SentRequest sent, HoldTerms terms) {
     long nanos = engine.transitions.minusSafetyMargin(Objects.requireNonNull(terms.atMost()));
     long deadline = sent.at() + nanos;
     if (before instanceof Validity.Capped capped) {
@@ -196,7 +196,7 @@ final class AdjustProtocol {
     if (claim.head() == null) {
       return;
     }
-    Claim next = new Claim(claim.name, claim.head().mode, Terms.NONE, true);
+    Claim next = new Claim(claim.name, claim.head().mode, HoldTerms.NONE, true);
     while (claim.head() != null) {
       Waiter waiter = claim.head();
       claim.remove(waiter);

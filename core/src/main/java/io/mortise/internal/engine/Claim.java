@@ -1,7 +1,7 @@
 package io.mortise.internal.engine;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 sealed class Claim permits IdleClaims.StickyClaim {
   final LockName name;
-  final Terms terms;
+  final HoldTerms terms;
 
   /**
    * Whether others of this process may stand under it: then it goes from hand to hand without I/O.
@@ -154,7 +154,7 @@ sealed class Claim permits IdleClaims.StickyClaim {
     long passUntil;
   }
 
-  Claim(LockName name, Mode mode, Terms terms, boolean joinable) {
+  Claim(LockName name, Mode mode, HoldTerms terms, boolean joinable) {
     this.name = name;
     this.mode = mode;
     this.terms = terms;

@@ -1,7 +1,7 @@
 package io.mortise.internal.engine;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockException;
-import io.mortise.Terms;
 import io.mortise.event.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
@@ -143,7 +143,7 @@ final class ClaimTransitions {
       // If it was granted after all, nobody has used it: it must not keep the lock shut.
       waiver =
           new Request.Adjust(
-              claim.name, attempt, claim.mode, new Terms(null, Duration.ofMillis(1), ""), 0);
+              claim.name, attempt, claim.mode, new HoldTerms(null, Duration.ofMillis(1), ""), 0);
     }
     PendingRelease pendingRelease =
         new PendingRelease(claim.name, session, attempt, claim.isInDoubt(), waiver);

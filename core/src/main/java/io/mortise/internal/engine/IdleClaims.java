@@ -1,7 +1,7 @@
 package io.mortise.internal.engine;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import java.util.LinkedHashMap;
@@ -141,7 +141,7 @@ final class IdleClaims {
     /** When so many tokens are left, the block is replaced. */
     int refillAt;
 
-    StickyClaim(LockName name, Mode mode, Terms terms) {
+    StickyClaim(LockName name, Mode mode, HoldTerms terms) {
       super(name, mode, terms, true);
     }
 

@@ -1,6 +1,6 @@
 package io.mortise.internal.engine;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 import io.mortise.event.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.session.LiveSession;
@@ -123,7 +123,7 @@ final class LeaseRevalidator {
             revalidation.attempt(),
             claim.mode,
             false,
-            Terms.NONE,
+            HoldTerms.NONE,
             1,
             takesFloor ? claim.token + claim.tokensLeft : 0,
             null),

@@ -1,6 +1,6 @@
 package io.mortise.internal.engine;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 import io.mortise.event.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Claim.HandoffState;
@@ -215,7 +215,7 @@ final class LocalHandoff {
     claim.handoffState().refreshing = true;
     stripe.send(
         session,
-        new Request.Adjust(claim.name, attempt, claim.mode, Terms.NONE, Request.MAX_TOKENS),
+        new Request.Adjust(claim.name, attempt, claim.mode, HoldTerms.NONE, Request.MAX_TOKENS),
         reply -> refreshed(stripe, claim, attempt, reply));
   }
 

@@ -8,7 +8,7 @@ import io.mortise.event.LockListener.AcquireQueued;
 import io.mortise.event.LockListener.AcquireStarted;
 import io.mortise.event.LockListener.LeaseEnded;
 import io.mortise.event.LockListener.LockSession;
-import io.mortise.event.LockListener.RenewalResult;
+import io.mortise.event.LockListener.RenewalOutcome;
 import io.mortise.event.LockListener.SessionChanged;
 import io.mortise.event.LockListener.SessionRenewed;
 import io.mortise.event.LockListener.SessionState;
@@ -108,7 +108,7 @@ public final class EventPublisher {
    */
   public void renewed(
       LockSession session,
-      RenewalResult outcome,
+      RenewalOutcome outcome,
       Duration took,
       Duration ttl,
       LongSupplier remaining,

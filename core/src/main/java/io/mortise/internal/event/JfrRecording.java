@@ -2,7 +2,7 @@ package io.mortise.internal.event;
 
 import io.mortise.event.LockListener.AcquireEnded;
 import io.mortise.event.LockListener.LeaseEnded;
-import io.mortise.event.LockListener.RenewalResult;
+import io.mortise.event.LockListener.RenewalOutcome;
 import io.mortise.event.LockListener.SessionChanged;
 import io.mortise.event.LockListener.SessionRenewed;
 import java.util.Locale;
@@ -104,7 +104,7 @@ final class JfrRecording implements FlightRecording {
     }
     RenewalEvent event = new RenewalEvent();
     boolean isSlow = renewed.took().multipliedBy(SLOW_PART).compareTo(renewed.session().ttl()) > 0;
-    if (event.isEnabled() && (isSlow || renewed.outcome() != RenewalResult.RENEWED)) {
+    if (event.isEnabled() && (isSlow || renewed.outcome() != RenewalOutcome.RENEWED)) {
       event.session = renewed.session().id();
       event.store = renewed.session().store();
       event.outcome = text(renewed.outcome());

@@ -1,6 +1,6 @@
 package io.mortise.internal.session;
 
-import io.mortise.event.LockListener.RenewalResult;
+import io.mortise.event.LockListener.RenewalOutcome;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.session.LiveSession.ClockSample;
@@ -272,17 +272,17 @@ public final class SessionRenewer {
     }
     if (renewal instanceof Renewal.Renewed answer) {
       extend(session, sent, answer);
-      reporter.renewal(session, RenewalResult.RENEWED, sent, "");
+      reporter.renewal(session, RenewalOutcome.RENEWED, sent, "");
     } else if (renewal instanceof Renewal.Lost lost) {
       if (isOutdated(session, sent) && env.rules().ignoresOutdatedLoss()) {
         renewNow(session);
       } else {
-        reporter.renewal(session, RenewalResult.LOST, sent, lost.reason());
+        reporter.renewal(session, RenewalOutcome.LOST, sent, lost.reason());
         lose(session, session.withPause(lost.reason()));
       }
     } else if (renewal instanceof Renewal.Unknown unknown) {
       String said = FailureText.said(unknown.cause());
-      reporter.renewal(session, RenewalResult.UNANSWERED, sent, said);
+      reporter.renewal(session, RenewalOutcome.UNANSWERED, sent, said);
       retry(session, unknown.cause());
     }
   }

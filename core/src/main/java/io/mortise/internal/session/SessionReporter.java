@@ -1,7 +1,7 @@
 package io.mortise.internal.session;
 
 import io.mortise.event.LockListener.LockSession;
-import io.mortise.event.LockListener.RenewalResult;
+import io.mortise.event.LockListener.RenewalOutcome;
 import io.mortise.event.LockListener.SessionState;
 import io.mortise.internal.event.EventPublisher;
 import io.mortise.internal.runtime.EngineEnv;
@@ -43,7 +43,7 @@ public final class SessionReporter {
   }
 
   /** A renewal was answered, or is known to have failed. */
-  void renewal(LiveSession session, RenewalResult outcome, InFlightRenewal sent, String reason) {
+  void renewal(LiveSession session, RenewalOutcome outcome, InFlightRenewal sent, String reason) {
     publisher.renewed(
         session(session),
         outcome,

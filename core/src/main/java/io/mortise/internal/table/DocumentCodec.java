@@ -1,8 +1,8 @@
 package io.mortise.internal.table;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
-import io.mortise.Terms;
 import io.mortise.internal.storekit.NotificationBuffer;
 import io.mortise.internal.table.LockRecord.EndedAttempt;
 import io.mortise.internal.table.LockRecord.HoldEntry;
@@ -154,7 +154,7 @@ public final class DocumentCodec {
     Mode mode = new Mode((int) fields.number(), lock.capacity);
     int tokens = (int) fields.number();
     long floor = fields.number();
-    Terms terms = new Terms(fields.time(), fields.time(), fields.text());
+    HoldTerms terms = new HoldTerms(fields.time(), fields.time(), fields.text());
     return new Request.Acquire(lock.name, attempt, mode, true, terms, tokens, floor, null);
   }
 

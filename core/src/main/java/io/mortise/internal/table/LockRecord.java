@@ -1,7 +1,7 @@
 package io.mortise.internal.table;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.admin.EndedHold;
 import io.mortise.internal.storekit.EndedHoldMapper;
 import io.mortise.spi.AttemptId;
@@ -138,7 +138,7 @@ public class LockRecord {
     }
 
     /** Counts its times from now on; a null time leaves that of the hold as it is. */
-    final void restart(Terms terms, long now) {
+    final void restart(HoldTerms terms, long now) {
       if (terms.atMost() != null) {
         atMostUntil = now + micros(terms.atMost());
       }

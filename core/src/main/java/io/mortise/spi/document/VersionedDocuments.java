@@ -86,7 +86,9 @@ public interface VersionedDocuments {
 
   /**
    * Calls {@code changed}, on any thread, soon after the document was written, by whatever process;
-   * may leave some out. Called only for a store with {@link io.mortise.spi.Capability#PUSH}.
+   * may leave some out, and those before the next write of this process: a watched document is one
+   * that its watcher writes again and again. Called only for a store with {@link
+   * io.mortise.spi.Capability#PUSH}.
    *
    * @return ends the watch; may be run more than once
    */

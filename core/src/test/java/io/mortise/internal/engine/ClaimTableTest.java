@@ -2,8 +2,8 @@ package io.mortise.internal.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.Mode;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,7 +25,7 @@ class ClaimTableTest {
       if (!same.isEmpty() && random.nextInt(5) < 2) {
         table.remove(same.remove(random.nextInt(same.size())));
       } else {
-        Claim claim = new Claim(name, Mode.EXCLUSIVE, Terms.NONE, false);
+        Claim claim = new Claim(name, Mode.EXCLUSIVE, HoldTerms.NONE, false);
         table.add(claim);
         same.add(0, claim);
       }
@@ -45,10 +45,10 @@ class ClaimTableTest {
   @Test
   void givenAClaimThatIsNotThere_whenItIsRemoved_thenNothingHappens() {
     ClaimTable table = new ClaimTable();
-    Claim there = new Claim(LockName.of("a"), Mode.EXCLUSIVE, Terms.NONE, false);
+    Claim there = new Claim(LockName.of("a"), Mode.EXCLUSIVE, HoldTerms.NONE, false);
     table.add(there);
 
-    table.remove(new Claim(LockName.of("a"), Mode.EXCLUSIVE, Terms.NONE, false));
+    table.remove(new Claim(LockName.of("a"), Mode.EXCLUSIVE, HoldTerms.NONE, false));
 
     assertThat(claims(table, LockName.of("a"))).containsExactly(there);
     assertThat(table.size()).isEqualTo(1);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.event.LockListener;
 import io.mortise.event.LockListener.AcquireEnded;
 import io.mortise.event.LockListener.LockSession;
-import io.mortise.event.LockListener.RenewalResult;
+import io.mortise.event.LockListener.RenewalOutcome;
 import io.mortise.event.LockListener.SessionState;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -67,7 +67,7 @@ class ListenerGroupTest {
     EventPublisher publisher = EventPublisher.to(List.of(EMPTY), later::add);
     LockSession session = new LockSession("s", "mem:", "", Duration.ofSeconds(1));
     publisher.renewed(
-        session, RenewalResult.RENEWED, Duration.ZERO, Duration.ofSeconds(1), () -> 1, "");
+        session, RenewalOutcome.RENEWED, Duration.ZERO, Duration.ofSeconds(1), () -> 1, "");
     publisher.changed(session, SessionState.OPENED, 0, () -> 1, "");
     assertThat(later).isEmpty();
     assertThat(publisher.isActive()).isEqualTo(publisher.isRecording());

@@ -2,8 +2,8 @@ package io.mortise.internal.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.internal.table.LockRecord.HoldEntry;
 import io.mortise.internal.table.LockStep.StepResult;
 import io.mortise.spi.AttemptId;
@@ -137,7 +137,7 @@ class LockStepTest {
   }
 
   private static Request.Acquire exclusive(AttemptId attempt) {
-    return new Request.Acquire(NAME, attempt, Mode.EXCLUSIVE, true, Terms.NONE, 1, 0, null);
+    return new Request.Acquire(NAME, attempt, Mode.EXCLUSIVE, true, HoldTerms.NONE, 1, 0, null);
   }
 
   private static void assertFits(@Nullable LockDocument document) {
@@ -155,16 +155,16 @@ class LockStepTest {
     Mode mode = new Mode(1 + random.nextInt(CAPACITY), CAPACITY);
     return switch (random.nextInt(5)) {
       case 0, 1 -> new Request.Abandon(NAME, attempt);
-      case 2 -> new Request.Adjust(NAME, attempt, mode, Terms.NONE, random.nextInt(3), 0);
+      case 2 -> new Request.Adjust(NAME, attempt, mode, HoldTerms.NONE, random.nextInt(3), 0);
       default -> acquire(attempt, mode);
     };
   }
 
   private Request.Acquire acquire(AttemptId attempt, Mode mode) {
-    Terms terms =
+    HoldTerms terms =
         random.nextInt(4) == 0
-            ? new Terms(Duration.ofMillis(500), Duration.ofMillis(200), "timed")
-            : Terms.NONE;
+            ? new HoldTerms(Duration.ofMillis(500), Duration.ofMillis(200), "timed")
+            : HoldTerms.NONE;
     SessionId dead = random.nextInt(4) == 0 ? SESSIONS.get(0) : null;
     return new Request.Acquire(NAME, attempt, mode, true, terms, 5, 0, dead);
   }

@@ -1,6 +1,6 @@
 package io.mortise.jdbc.table;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 import io.mortise.internal.table.LockRecord;
 import io.mortise.internal.table.LockRecord.WaiterEntry;
 import io.mortise.spi.AttemptId;
@@ -38,7 +38,7 @@ record WaitRow(
 
   static WaitRow of(WaiterEntry waiter) {
     Request.Acquire request = waiter.request();
-    Terms terms = request.terms();
+    HoldTerms terms = request.terms();
     return new WaitRow(
         request.attempt().encoded(),
         waiter.ticket(),
@@ -62,7 +62,7 @@ record WaitRow(
             AttemptId.parse(attempt),
             new Mode(weight, lock.capacity),
             true,
-            new Terms(duration(atMost), duration(atLeast), label),
+            new HoldTerms(duration(atMost), duration(atLeast), label),
             tokens,
             tokenFloor,
             null);

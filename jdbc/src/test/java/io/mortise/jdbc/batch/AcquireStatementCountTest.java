@@ -30,8 +30,8 @@ class AcquireStatementCountTest {
         new CountingDataSource(databaseProduct.source(url(databaseProduct)));
     CountingDataSource elsewhere =
         new CountingDataSource(databaseProduct.source(url(databaseProduct)));
-    try (LockStore store = JdbcStore.open(counting.source(), "namespace=first");
-        LockStore another = JdbcStore.open(elsewhere.source(), "namespace=first")) {
+    try (LockStore store = JdbcStore.over(counting.source(), "namespace=first");
+        LockStore another = JdbcStore.over(elsewhere.source(), "namespace=first")) {
       TestSession session = new TestSession(store, Duration.ofMinutes(1));
       TestSession other = new TestSession(another, Duration.ofMinutes(1));
       assertThat(fewest(counting, i -> takeAndRelease(session, prefix + i))).isEqualTo(2);

@@ -2,8 +2,8 @@ package io.mortise.jdbc.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.jdbc.MySqlServers;
 import io.mortise.jdbc.TestSession;
@@ -99,7 +99,8 @@ class MySqlBatchTest {
   }
 
   private static Request acquire(int i, AttemptId attempt) {
-    Terms terms = new Terms(isTimed(i) ? Duration.ofMinutes(1) : null, null, "la\"bel\\" + i);
+    HoldTerms terms =
+        new HoldTerms(isTimed(i) ? Duration.ofMinutes(1) : null, null, "la\"bel\\" + i);
     LockName name = LockName.of(NAMES.get(i));
     return new Request.Acquire(name, attempt, Mode.EXCLUSIVE, false, terms, 3, 0, null);
   }

@@ -323,7 +323,7 @@ class MySqlFailureTest {
       sources.add(own);
     }
     for (DataSource source : sources) {
-      try (LockStore store = JdbcStore.open(source, "prefix=" + prefix)) {
+      try (LockStore store = JdbcStore.over(source, "prefix=" + prefix)) {
         TestSession session = new TestSession(store, TTL);
         TestSession other = new TestSession(store, TTL);
         for (int i = 0; i < 3; i++) {

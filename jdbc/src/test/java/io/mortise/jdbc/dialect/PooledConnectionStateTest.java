@@ -35,7 +35,7 @@ class PooledConnectionStateTest {
       DatabaseProduct databaseProduct) throws Exception {
     try (LocalServer server = databaseProduct.start();
         Pool pool = new Pool(databaseProduct.source(server.url()))) {
-      try (LockStore store = JdbcStore.open(pool.source(), "");
+      try (LockStore store = JdbcStore.over(pool.source(), "");
           LockClient locks = LockClient.builder().store(store).build()) {
         Lease held = locks.lock("a").acquire();
         var waits = locks.lock("a").acquireAsync(Duration.ofSeconds(30));

@@ -430,9 +430,9 @@ class PostgresFaultTest {
     direct.setUrl(url.substring(0, url.indexOf("&prefix")));
     DataSource pooler = deafened(direct);
     try (LockClient one =
-            LockClient.builder().store(JdbcStore.open(pooler, "prefix=" + prefix)).build();
+            LockClient.builder().store(JdbcStore.over(pooler, "prefix=" + prefix)).build();
         LockClient two =
-            LockClient.builder().store(JdbcStore.open(pooler, "prefix=" + prefix)).build()) {
+            LockClient.builder().store(JdbcStore.over(pooler, "prefix=" + prefix)).build()) {
       for (int i = 0; i < 10; i++) {
         Lease held = one.lock("a").acquire();
         CompletableFuture<Lease> waits = two.lock("a").acquireAsync();
@@ -457,7 +457,7 @@ class PostgresFaultTest {
               return result;
             });
     try (LockClient client =
-            LockClient.builder().store(JdbcStore.open(pool, "prefix=" + prefix)).build();
+            LockClient.builder().store(JdbcStore.over(pool, "prefix=" + prefix)).build();
         Lease held = client.lock("a").acquire();
         Connection watching = direct.getConnection();
         Statement statement = watching.createStatement()) {

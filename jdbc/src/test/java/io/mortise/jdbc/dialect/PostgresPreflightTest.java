@@ -260,7 +260,7 @@ class PostgresPreflightTest {
     PGSimpleDataSource pool = new PGSimpleDataSource();
     pool.setUrl(server.url());
 
-    try (LockStore store = JdbcStore.open(pool, "namespace=pool")) {
+    try (LockStore store = JdbcStore.over(pool, "namespace=pool")) {
       assertThat(store.profile().display()).isEqualTo("jdbc:postgresql:(data source)");
       TestSession session = new TestSession(store, Duration.ofSeconds(10));
       session.granted("a", session.attempt());
@@ -284,11 +284,11 @@ class PostgresPreflightTest {
                   return thatStaysOpen(connection);
                 });
     try {
-      try (LockStore store = JdbcStore.open(pool, "namespace=lent")) {
+      try (LockStore store = JdbcStore.over(pool, "namespace=lent")) {
         TestSession session = new TestSession(store, Duration.ofSeconds(10));
         session.granted("a", session.attempt());
       }
-      JdbcStore.open(pool, "namespace=lent").close();
+      JdbcStore.over(pool, "namespace=lent").close();
 
       // The one that listened is aborted: nothing else ends its wait.
       lent.removeIf(PostgresPreflightTest::isClosed);

@@ -2,8 +2,8 @@ package io.mortise.jdbc.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.jdbc.MySqlServers;
 import io.mortise.jdbc.PostgresServers;
@@ -128,7 +128,7 @@ class ContendedRequestTest {
 
   private static Request.Acquire acquire(AttemptId attempt) {
     return new Request.Acquire(
-        LockName.of("lock"), attempt, Mode.EXCLUSIVE, true, Terms.NONE, 3, 0, null);
+        LockName.of("lock"), attempt, Mode.EXCLUSIVE, true, HoldTerms.NONE, 3, 0, null);
   }
 
   private static Request.Abandon abandon(AttemptId attempt) {

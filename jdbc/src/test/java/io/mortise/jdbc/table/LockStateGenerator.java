@@ -1,7 +1,7 @@
 package io.mortise.jdbc.table;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.internal.table.LockRecord;
 import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
@@ -350,7 +350,7 @@ final class LockStateGenerator {
         LockName.of(name),
         known,
         new Mode(chance(50) ? 1 : capacity, capacity),
-        new Terms(chance(50) ? Duration.ofMinutes(10) : null, null, ""),
+        new HoldTerms(chance(50) ? Duration.ofMinutes(10) : null, null, ""),
         chance(50) ? 0 : 5);
   }
 
@@ -361,8 +361,8 @@ final class LockStateGenerator {
         mode,
         firstStatement == FirstStatement.QUEUE_UP || chance(50),
         isAlike
-            ? Terms.NONE
-            : new Terms(
+            ? HoldTerms.NONE
+            : new HoldTerms(
                 chance(40) ? Duration.ofMinutes(10) : null,
                 chance(25) ? Duration.ofMinutes(5) : null,
                 chance(50) ? "" : "asked"),

@@ -2,8 +2,8 @@ package io.mortise.jdbc.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.jdbc.PostgresServers;
 import io.mortise.jdbc.TestSession;
@@ -195,7 +195,7 @@ class LockedRowTest {
 
   private static Request.Acquire acquire(AttemptId attempt) {
     return new Request.Acquire(
-        LockName.of(NAME), attempt, Mode.EXCLUSIVE, true, Terms.NONE, 1, 0, null);
+        LockName.of(NAME), attempt, Mode.EXCLUSIVE, true, HoldTerms.NONE, 1, 0, null);
   }
 
   /** Does it while somebody else, who has the row, makes a change. */

@@ -7,8 +7,8 @@ import static io.mortise.jdbc.table.TestTables.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.table.LockRepository.BatchedRequest;
 import io.mortise.jdbc.table.LockRepository.ContendedOutcome;
@@ -50,9 +50,9 @@ class MySqlStatementsTest extends ServerStatementsFixture {
 
   @Test
   void givenTermsOfOneLength_whenTaken_thenThatAloneIsSet() throws SQLException {
-    Terms most = new Terms(Duration.ofMinutes(5), null, "at most");
-    Terms least = new Terms(null, Duration.ofSeconds(200), "at least");
-    for (Terms terms : List.of(most, least)) {
+    HoldTerms most = new HoldTerms(Duration.ofMinutes(5), null, "at most");
+    HoldTerms least = new HoldTerms(null, Duration.ofSeconds(200), "at least");
+    for (HoldTerms terms : List.of(most, least)) {
       taken(free(), acquire(terms, 5, 3));
       takenInQueue(free(), acquire(terms, 5, 3));
       queued(held(OTHER), acquire(terms, 5, 3), List.of(), NEVER);
@@ -76,16 +76,16 @@ class MySqlStatementsTest extends ServerStatementsFixture {
   @Test
   void givenLockOfOnePermit_whenTakenTogether_thenItsTermsAreThoseOfThisTime() throws SQLException {
     Map<String, Object> free = free("capacity", 1, "shut_us", now - 7);
-    together(free, new BatchedRequest(permit(Terms.NONE), null, true), true);
+    together(free, new BatchedRequest(permit(HoldTerms.NONE), null, true), true);
     together(
         free,
-        new BatchedRequest(permit(new Terms(null, Duration.ofSeconds(200), "")), null, true),
+        new BatchedRequest(permit(new HoldTerms(null, Duration.ofSeconds(200), "")), null, true),
         true);
     Map<String, Object> held = held(OLD, "capacity", 1, "used", 1, "shut_us", now - 7);
-    together(held, new BatchedRequest(permit(Terms.NONE), OLD, false), true);
+    together(held, new BatchedRequest(permit(HoldTerms.NONE), OLD, false), true);
   }
 
-  private static Request.Acquire permit(Terms terms) {
+  private static Request.Acquire permit(HoldTerms terms) {
     return new Request.Acquire(NAME, ATTEMPT, Mode.permits(1, 1), true, terms, 5, 3, null);
   }
 
@@ -475,7 +475,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
         .containsEntry("shut_us", made.get("since_us"))
         .containsEntry("label", "");
     BatchedRequest aheadOfTime =
-        new BatchedRequest(acquire(Terms.NONE, 5, now + MINUTE), null, true);
+        new BatchedRequest(acquire(HoldTerms.NONE, 5, now + MINUTE), null, true);
     for (BatchedRequest batchedRequest :
         List.of(new BatchedRequest(acquire(), OLD, false), aheadOfTime)) {
       madeIdle(batchedRequest);
@@ -498,7 +498,8 @@ class MySqlStatementsTest extends ServerStatementsFixture {
       batchedRequests.add(
           new BatchedRequest(
               takes
-                  ? new Request.Acquire(name, attempt, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null)
+                  ? new Request.Acquire(
+                      name, attempt, Mode.EXCLUSIVE, true, HoldTerms.NONE, 2, 0, null)
                   : new Request.Abandon(name, attempt),
               null,
               false));
@@ -534,7 +535,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
       tables.put("lock", with(held(THIRD), "name", "mate"));
       List<BatchedRequest> batchedRequests =
           List.of(
-              new BatchedRequest(acquire(Terms.NONE, 5, 0), retakes ? OLD : null, false),
+              new BatchedRequest(acquire(HoldTerms.NONE, 5, 0), retakes ? OLD : null, false),
               new BatchedRequest(new Request.Abandon(LockName.of("mate"), THIRD), null, false));
       Map<String, TokenRange> done = storeConnection.repository.together(batchedRequests);
       tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'mate'");

@@ -7,7 +7,7 @@ import static io.mortise.jdbc.table.TestTables.lock;
 import static io.mortise.jdbc.table.TestTables.waiter;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.PostgresServers;
 import io.mortise.spi.AttemptId;
@@ -102,7 +102,7 @@ class PostgresStatementsTest extends ServerStatementsFixture {
   }
 
   private static Request.Acquire acquire(AttemptId attempt) {
-    return new Request.Acquire(NAME, attempt, Mode.EXCLUSIVE, true, Terms.NONE, 5, 3, null);
+    return new Request.Acquire(NAME, attempt, Mode.EXCLUSIVE, true, HoldTerms.NONE, 5, 3, null);
   }
 
   @Test

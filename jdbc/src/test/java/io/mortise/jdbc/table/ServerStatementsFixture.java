@@ -8,8 +8,8 @@ import static io.mortise.jdbc.table.TestTables.session;
 import static io.mortise.jdbc.table.TestTables.waiter;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.internal.table.LockRecord;
 import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.MySqlServers;
@@ -61,7 +61,8 @@ abstract class ServerStatementsFixture {
   static final long MINUTE = 60_000_000;
   static final long LEAD = LockTable.TOKEN_LEAD_MICROS;
   static final int WHOLE = Mode.SHARERS;
-  static final Terms TERMS = new Terms(Duration.ofSeconds(300), Duration.ofSeconds(200), "after");
+  static final HoldTerms TERMS =
+      new HoldTerms(Duration.ofSeconds(300), Duration.ofSeconds(200), "after");
 
   @Parameter String database;
   TestTables tables;
@@ -168,12 +169,12 @@ abstract class ServerStatementsFixture {
         free("ended", ATTEMPT.encoded()));
   }
 
-  static Request.Acquire acquire(Terms terms, int tokens, long floor) {
+  static Request.Acquire acquire(HoldTerms terms, int tokens, long floor) {
     return new Request.Acquire(NAME, ATTEMPT, Mode.EXCLUSIVE, true, terms, tokens, floor, null);
   }
 
   static Request.Acquire acquire() {
-    return acquire(Terms.NONE, 5, 3);
+    return acquire(HoldTerms.NONE, 5, 3);
   }
 
   /** Nobody has ever asked for the lock. */
@@ -549,7 +550,7 @@ abstract class ServerStatementsFixture {
    */
   void together(Map<String, Object> lock, BatchedRequest batchedRequest, boolean served)
       throws SQLException {
-    Request.Acquire vain = acquire(VAIN, Mode.EXCLUSIVE, Terms.NONE, 2);
+    Request.Acquire vain = acquire(VAIN, Mode.EXCLUSIVE, HoldTerms.NONE, 2);
     together(
         lock,
         batchedRequest,
@@ -594,7 +595,8 @@ abstract class ServerStatementsFixture {
   /** A floor above what a token of no floor may be. */
   private static final long FAR = 1_000;
 
-  private static Request.Acquire acquire(AttemptId attempt, Mode mode, Terms terms, int tokens) {
+  private static Request.Acquire acquire(
+      AttemptId attempt, Mode mode, HoldTerms terms, int tokens) {
     return new Request.Acquire(LockName.of("nate"), attempt, mode, true, terms, tokens, 0, null);
   }
 

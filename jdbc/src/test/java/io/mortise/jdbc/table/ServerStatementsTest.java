@@ -8,8 +8,8 @@ import static io.mortise.jdbc.table.TestTables.notifications;
 import static io.mortise.jdbc.table.TestTables.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.jdbc.table.LockRepository.BatchedRequest;
 import io.mortise.jdbc.table.LockRepository.TokenRange;
 import io.mortise.spi.AttemptId;
@@ -40,10 +40,10 @@ class ServerStatementsTest extends ServerStatementsFixture {
     taken(free("ended", OTHER.encoded()), acquire());
     taken(free(), acquire(TERMS, 6, 3));
     taken(free("last_token", now + LEAD / 2), acquire());
-    taken(free(), acquire(Terms.NONE, 5, now + LEAD / 2));
+    taken(free(), acquire(HoldTerms.NONE, 5, now + LEAD / 2));
     if (isPostgres()) {
-      taken(free("last_token", now + LEAD - 4_000), acquire(Terms.NONE, 8_000, 0));
-      taken(free(), acquire(Terms.NONE, 8_000, now + LEAD - 4_000));
+      taken(free("last_token", now + LEAD - 4_000), acquire(HoldTerms.NONE, 8_000, 0));
+      taken(free(), acquire(HoldTerms.NONE, 8_000, now + LEAD - 4_000));
       taken(free("last_token", now + MINUTE), acquire());
     } else {
       tooFarAhead(free("last_token", now + MINUTE), 3, 5);
@@ -112,11 +112,11 @@ class ServerStatementsTest extends ServerStatementsFixture {
     retaken(held(OLD, "shut_us", now - 7), acquire());
     retaken(held(OLD, "free_us", now + MINUTE, "ended", OTHER.encoded()), acquire());
     retaken(held(OLD, "last_token", now + LEAD / 2), acquire());
-    retaken(held(OLD), acquire(Terms.NONE, 5, now + LEAD / 2));
+    retaken(held(OLD), acquire(HoldTerms.NONE, 5, now + LEAD / 2));
     if (isPostgres()) {
       retaken(held(OLD, "shut_us", now - 2 * MINUTE), acquire(TERMS, 6, 3));
-      retaken(held(OLD, "last_token", now + LEAD - 4_000), acquire(Terms.NONE, 8_000, 0));
-      retaken(held(OLD), acquire(Terms.NONE, 8_000, now + LEAD - 4_000));
+      retaken(held(OLD, "last_token", now + LEAD - 4_000), acquire(HoldTerms.NONE, 8_000, 0));
+      retaken(held(OLD), acquire(HoldTerms.NONE, 8_000, now + LEAD - 4_000));
       retaken(held(OLD, "last_token", now + MINUTE), acquire());
     }
     List<Map<String, Object>> others = new ArrayList<>(special(OLD));
@@ -139,7 +139,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
   @Test
   void givenHeldLockWithAQueue_whenReleased_thenItsHeadHasIt() throws SQLException {
     Request.Acquire plain =
-        new Request.Acquire(NAME, OTHER, Mode.EXCLUSIVE, true, Terms.NONE, 5, 3, null);
+        new Request.Acquire(NAME, OTHER, Mode.EXCLUSIVE, true, HoldTerms.NONE, 5, 3, null);
     Map<String, Object> second = waits(THIRD, 9, "label", "not yet", "tokens", 7);
     handedOver(held(OLD, "waiters", 1), List.of(waits(OTHER, 8)), plain);
     handedOver(held(OLD, "waiters", 2, "told", 3), List.of(second, waits(OTHER, 8)), plain);
@@ -153,14 +153,14 @@ class ServerStatementsTest extends ServerStatementsFixture {
     handedOver(
         held(OLD, "waiters", 1, "last_token", now + LEAD - 4_000),
         List.of(waits(OTHER, 8, "tokens", 8_000)),
-        new Request.Acquire(NAME, OTHER, Mode.EXCLUSIVE, true, Terms.NONE, 8_000, 3, null));
+        new Request.Acquire(NAME, OTHER, Mode.EXCLUSIVE, true, HoldTerms.NONE, 8_000, 3, null));
     handedOver(
         held(OLD, "waiters", 1, "last_token", now + MINUTE), List.of(waits(OTHER, 8)), plain);
     handedOver(
         held(OLD, "waiters", 1),
         List.of(waits(OTHER, 8, "token_floor", now + LEAD / 2)),
         new Request.Acquire(
-            NAME, OTHER, Mode.EXCLUSIVE, true, Terms.NONE, 5, now + LEAD / 2, null));
+            NAME, OTHER, Mode.EXCLUSIVE, true, HoldTerms.NONE, 5, now + LEAD / 2, null));
   }
 
   @Test
@@ -206,8 +206,8 @@ class ServerStatementsTest extends ServerStatementsFixture {
     takenInQueue(free("told", 3, "evicted", 1), acquire());
     takenInQueue(free("ended", OTHER.encoded()), acquire(TERMS, 6, 3));
     takenInQueue(free("last_token", now + LEAD / 2), acquire());
-    takenInQueue(free(), acquire(Terms.NONE, 5, now + LEAD / 2));
-    takenInQueue(free("last_token", now + LEAD - 4_000), acquire(Terms.NONE, 8_000, 0));
+    takenInQueue(free(), acquire(HoldTerms.NONE, 5, now + LEAD / 2));
+    takenInQueue(free("last_token", now + LEAD - 4_000), acquire(HoldTerms.NONE, 8_000, 0));
     takenInQueue(free("last_token", now + MINUTE), acquire());
     for (Map<String, Object> lock : notFree()) {
       notQueued(lock, List.of());
@@ -262,12 +262,13 @@ class ServerStatementsTest extends ServerStatementsFixture {
 
   @Test
   void givenManyRequests_whenDoneTogether_thenEachAsByItself() throws SQLException {
-    Terms least = new Terms(null, Duration.ofSeconds(200), "a \"label\"");
+    HoldTerms least = new HoldTerms(null, Duration.ofSeconds(200), "a \"label\"");
     together(free("told", 3, "evicted", 1), new BatchedRequest(acquire(), null, true), true);
     together(
         free("ended", OTHER.encoded()), new BatchedRequest(acquire(least, 6, 3), null, true), true);
     together(free("last_token", now + LEAD / 2), new BatchedRequest(acquire(), null, true), true);
-    together(free(), new BatchedRequest(acquire(Terms.NONE, 5, now + LEAD / 2), null, true), true);
+    together(
+        free(), new BatchedRequest(acquire(HoldTerms.NONE, 5, now + LEAD / 2), null, true), true);
     for (Map<String, Object> lock : notFree()) {
       together(lock, new BatchedRequest(acquire(), null, true), false);
     }
@@ -299,16 +300,16 @@ class ServerStatementsTest extends ServerStatementsFixture {
 
   @Test
   void givenLockWithoutARow_whenTakenTogether_thenItHasOneThatSaysWhoHoldsIt() throws SQLException {
-    Terms least = new Terms(null, Duration.ofSeconds(200), "a \"label\"");
+    HoldTerms least = new HoldTerms(null, Duration.ofSeconds(200), "a \"label\"");
     madeHeld(acquire());
     madeHeld(acquire(least, 6, now + LEAD / 2));
-    Terms both = new Terms(Duration.ofSeconds(300), Duration.ofSeconds(200), "");
+    HoldTerms both = new HoldTerms(Duration.ofSeconds(300), Duration.ofSeconds(200), "");
     Mode permit = Mode.permits(1, 1);
-    madeHeld(new Request.Acquire(NAME, ATTEMPT, permit, true, Terms.NONE, 1, 0, null));
+    madeHeld(new Request.Acquire(NAME, ATTEMPT, permit, true, HoldTerms.NONE, 1, 0, null));
     if (isPostgres()) {
       madeHeld(acquire(both, 6, 3));
       notMade(new BatchedRequest(acquire(), OLD, false));
-      notMade(new BatchedRequest(acquire(Terms.NONE, 5, now + MINUTE), null, true));
+      notMade(new BatchedRequest(acquire(HoldTerms.NONE, 5, now + MINUTE), null, true));
       notMade(new BatchedRequest(new Request.Abandon(NAME, ATTEMPT), null, true));
       for (int i = 0; i < 2; i++) {
         endSession();
@@ -322,9 +323,10 @@ class ServerStatementsTest extends ServerStatementsFixture {
     for (Request.Acquire request :
         List.of(
             acquire(),
-            acquire(new Terms(null, Duration.ofSeconds(200), "a \"label\""), 6, now + LEAD / 2),
-            acquire(new Terms(Duration.ofSeconds(300), null, ""), 6, 3),
-            new Request.Acquire(NAME, ATTEMPT, Mode.permits(1, 1), true, Terms.NONE, 1, 0, null))) {
+            acquire(new HoldTerms(null, Duration.ofSeconds(200), "a \"label\""), 6, now + LEAD / 2),
+            acquire(new HoldTerms(Duration.ofSeconds(300), null, ""), 6, 3),
+            new Request.Acquire(
+                NAME, ATTEMPT, Mode.permits(1, 1), true, HoldTerms.NONE, 1, 0, null))) {
       remove();
       TokenRange tokenRange = storeConnection.repository.acquireFirst(request);
       Map<String, Object> expected =
@@ -338,7 +340,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
       assertUnchanged(lock);
     }
     remove();
-    assertThat(storeConnection.repository.acquireFirst(acquire(Terms.NONE, 5, now + MINUTE)))
+    assertThat(storeConnection.repository.acquireFirst(acquire(HoldTerms.NONE, 5, now + MINUTE)))
         .isNull();
     if (!isPostgres()) {
       long many = 2 * LEAD;
@@ -356,7 +358,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
     remove();
     Request.Acquire second =
         new Request.Acquire(
-            LockName.of("second"), OLD, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null);
+            LockName.of("second"), OLD, Mode.EXCLUSIVE, true, HoldTerms.NONE, 2, 0, null);
     Map<String, TokenRange> done =
         storeConnection.repository.together(
             List.of(
@@ -371,7 +373,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
     remove();
     LockName second = LockName.of("second");
     Request.Acquire beside =
-        new Request.Acquire(second, THIRD, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null);
+        new Request.Acquire(second, THIRD, Mode.EXCLUSIVE, true, HoldTerms.NONE, 2, 0, null);
     Map<String, TokenRange> done =
         storeConnection.repository.together(
             List.of(
@@ -404,7 +406,8 @@ class ServerStatementsTest extends ServerStatementsFixture {
 
   private static BatchedRequest vainly(String name) {
     return new BatchedRequest(
-        new Request.Acquire(LockName.of(name), VAIN, Mode.EXCLUSIVE, true, Terms.NONE, 2, 0, null),
+        new Request.Acquire(
+            LockName.of(name), VAIN, Mode.EXCLUSIVE, true, HoldTerms.NONE, 2, 0, null),
         null,
         true);
   }
@@ -439,7 +442,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
   @Test
   void givenLockOfOnePermit_whenTakenReleasedOrRetaken_thenAsAnyWholeLock() throws SQLException {
     Request.Acquire one =
-        new Request.Acquire(NAME, ATTEMPT, Mode.permits(1, 1), true, Terms.NONE, 5, 3, null);
+        new Request.Acquire(NAME, ATTEMPT, Mode.permits(1, 1), true, HoldTerms.NONE, 5, 3, null);
     Map<String, Object> held = held(OLD, "capacity", 1, "used", 1);
     taken(free("capacity", 1), one);
     retaken(held, one);

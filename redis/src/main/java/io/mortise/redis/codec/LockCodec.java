@@ -1,9 +1,9 @@
 package io.mortise.redis.codec;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.Terms;
 import io.mortise.admin.Eviction;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
@@ -48,7 +48,7 @@ public final class LockCodec {
   }
 
   private static String encode(Request.Acquire acquire) {
-    Terms terms = acquire.terms();
+    HoldTerms terms = acquire.terms();
     SessionId dead = acquire.provenDead();
     String start =
         acquire.attempt().encoded() + (acquire.queue() ? '1' : '0') + digits(acquire.tokens(), 4);

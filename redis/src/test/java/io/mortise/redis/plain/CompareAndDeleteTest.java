@@ -2,8 +2,8 @@ package io.mortise.redis.plain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.AttemptId;
@@ -122,7 +122,7 @@ class CompareAndDeleteTest {
       AttemptId attempt = new AttemptId(id, 1);
       List<Reply> replies = new ArrayList<>();
       session.submit(
-          new Request.Acquire(name, attempt, Mode.EXCLUSIVE, false, Terms.NONE, 1, 0, null),
+          new Request.Acquire(name, attempt, Mode.EXCLUSIVE, false, HoldTerms.NONE, 1, 0, null),
           replies::add);
       server.called.clear();
       session.submit(new Request.Abandon(name, attempt), replies::add);

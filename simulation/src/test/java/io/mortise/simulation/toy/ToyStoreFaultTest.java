@@ -3,8 +3,8 @@ package io.mortise.simulation.toy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.admin.Eviction;
 import io.mortise.simulation.toy.ContendedDocuments.Loss;
 import io.mortise.spi.AttemptId;
@@ -104,7 +104,7 @@ class ToyStoreFaultTest {
   }
 
   private static Request.Acquire acquire(LockName name, AttemptId attempt) {
-    return new Request.Acquire(name, attempt, EX, true, Terms.NONE, 1, 0, null);
+    return new Request.Acquire(name, attempt, EX, true, HoldTerms.NONE, 1, 0, null);
   }
 
   private static Reply.Granted granted(Reply reply) {

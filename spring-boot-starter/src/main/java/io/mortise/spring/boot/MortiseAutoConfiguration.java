@@ -113,7 +113,7 @@ public final class MortiseAutoConfiguration {
       if (namespace != null) {
         parameters = "namespace=" + namespace + (parameters.isEmpty() ? "" : "&" + parameters);
       }
-      return JdbcStore.open(dataSource, parameters);
+      return JdbcStore.over(dataSource, parameters);
     }
 
     /** Loaded only if HikariCP is there. */

@@ -86,7 +86,7 @@ class StoreOfBeansIT {
   static class OwnStore {
     @Bean
     Store store() {
-      return JdbcStore.open(new DriverManagerDataSource(postgres.url()), "namespace=own");
+      return JdbcStore.over(new DriverManagerDataSource(postgres.url()), "namespace=own");
     }
   }
 

@@ -4,6 +4,7 @@ import io.mortise.admin.EndedHold;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.admin.LockState;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
@@ -59,6 +60,12 @@ public final class LockFormatter {
   public static boolean isSilent(LockParticipant party) {
     Duration ago = party.renewedAgo();
     return ago != null && !isGone(party) && ago.compareTo(party.sessionTtl().multipliedBy(2)) > 0;
+  }
+
+  /** Whether nobody who holds it seems to be there: each is gone, or silent. */
+  public static boolean looksGone(LockInfo lock) {
+    return lock.state() == LockState.HELD
+        && lock.holders().stream().allMatch(holder -> isGone(holder) || isSilent(holder));
   }
 
   /** That a participant was not renewed for long, to be set in brackets; empty if it was. */

@@ -8,7 +8,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.event.LockListener;
-import io.mortise.event.LockListener.RenewalResult;
+import io.mortise.event.LockListener.RenewalOutcome;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Mode;
 import io.mortise.testkit.BoundedWait;
@@ -64,12 +64,12 @@ class FaultSuite extends ClientSuite {
     Lease lease = get(start(() -> cutOff.lock().acquire()));
     Peer observer = peer("observer", mortalTtl());
     Future<Lease> next = start(() -> tryUntilHeld(observer));
-    renewals.awaitNext(RenewalResult.RENEWED);
+    renewals.awaitNext(RenewalOutcome.RENEWED);
     cutOff.link().set(StoreLink.LinkState.ANSWERS_LOST);
-    renewals.awaitNext(RenewalResult.UNANSWERED);
+    renewals.awaitNext(RenewalOutcome.UNANSWERED);
     BoundedWait.pass(mortalTtl().dividedBy(4));
     cutOff.link().set(StoreLink.LinkState.UP);
-    renewals.awaitNext(RenewalResult.RENEWED);
+    renewals.awaitNext(RenewalOutcome.RENEWED);
     cutOff.link().set(StoreLink.LinkState.CUT);
     Lease held = get(next);
     assertThat(lease.isValid()).as("two hold").isFalse();
@@ -90,14 +90,14 @@ class FaultSuite extends ClientSuite {
   }
 
   private static final class RenewalCount implements LockListener {
-    private final List<RenewalResult> results = new CopyOnWriteArrayList<>();
+    private final List<RenewalOutcome> results = new CopyOnWriteArrayList<>();
 
     @Override
     public void onSessionRenewed(SessionRenewed event) {
       results.add(event.outcome());
     }
 
-    void awaitNext(RenewalResult result) {
+    void awaitNext(RenewalOutcome result) {
       int before = results.size();
       BoundedWait.until(
           LONG,

@@ -17,7 +17,7 @@ import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.event.LockListener.AcquireQueued;
 import io.mortise.event.LockListener.AcquireStarted;
 import io.mortise.event.LockListener.LeaseEnded;
-import io.mortise.event.LockListener.RenewalResult;
+import io.mortise.event.LockListener.RenewalOutcome;
 import io.mortise.event.LockListener.SessionChanged;
 import io.mortise.event.LockListener.SessionRenewed;
 import io.mortise.event.LockListener.SessionState;
@@ -296,7 +296,7 @@ class ListenerSuite extends ClientSuite {
     assertThat(opened.session().client()).contains("watched");
     SessionRenewed renewed =
         told.await(SessionRenewed.class, 2).stream()
-            .filter(event -> event.outcome() == RenewalResult.RENEWED)
+            .filter(event -> event.outcome() == RenewalOutcome.RENEWED)
             .findFirst()
             .orElseThrow();
     assertThat(renewed.remaining()).isBetween(Duration.ZERO, mortalTtl());
@@ -315,7 +315,7 @@ class ListenerSuite extends ClientSuite {
     // The votes of a quorum may have run out before the session did.
     assertThat(lost.leases()).isBetween(0, 1);
     assertThat(told.all(SessionRenewed.class))
-        .anyMatch(event -> event.outcome() == RenewalResult.UNANSWERED);
+        .anyMatch(event -> event.outcome() == RenewalOutcome.UNANSWERED);
     a.link().set(StoreLink.LinkState.UP);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
   }

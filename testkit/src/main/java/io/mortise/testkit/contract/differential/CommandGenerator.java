@@ -1,7 +1,7 @@
 package io.mortise.testkit.contract.differential;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -235,7 +235,7 @@ final class CommandGenerator {
           new AttemptId(session, ++numbers),
           Mode.EXCLUSIVE,
           chance(80),
-          Terms.NONE,
+          HoldTerms.NONE,
           chance(70) ? 1 : 1 + random.nextInt(Request.MAX_TOKENS),
           0,
           null);
@@ -245,7 +245,7 @@ final class CommandGenerator {
         new AttemptId(session, ++numbers),
         mode(name),
         chance(60),
-        new Terms(
+        new HoldTerms(
             chance(timeByHand ? 25 : 10) ? atMost(Duration.ofMinutes(30)) : null,
             chance(timeByHand ? 12 : 4) ? atLeast() : null,
             chance(30) ? "label " + numbers : ""),
@@ -277,8 +277,8 @@ final class CommandGenerator {
         held.attempt(),
         mode,
         chance(20)
-            ? new Terms(atMost(Duration.ofMinutes(40)), chance(10) ? atLeast() : null, "")
-            : Terms.NONE,
+            ? new HoldTerms(atMost(Duration.ofMinutes(40)), chance(10) ? atLeast() : null, "")
+            : HoldTerms.NONE,
         chance(50) ? 0 : 1 + random.nextInt(100),
         held.attempt().number() % 16 == 5 ? FLOOR : 0);
   }

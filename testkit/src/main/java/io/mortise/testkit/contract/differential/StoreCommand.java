@@ -1,7 +1,7 @@
 package io.mortise.testkit.contract.differential;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Request;
@@ -81,7 +81,7 @@ sealed interface StoreCommand {
 
     @Override
     public String toString() {
-      Terms terms = request.terms();
+      HoldTerms terms = request.terms();
       return "acquire '"
           + request.name()
           + "' as "

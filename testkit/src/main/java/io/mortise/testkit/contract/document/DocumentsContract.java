@@ -9,11 +9,15 @@ import io.mortise.spi.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -40,6 +44,19 @@ public abstract class DocumentsContract {
 
   /** The server's own port on the loopback. */
   protected abstract int port();
+
+  /**
+   * Whether {@link VersionedDocuments#watch} tells of changes. Override it with false if the store
+   * has no {@link io.mortise.spi.Capability#PUSH}.
+   */
+  protected boolean pushes() {
+    return true;
+  }
+
+  /** How long a notification may take. */
+  Duration patience() {
+    return BoundedWait.ANSWER;
+  }
 
   /** The documents that all of a test's helpers use. */
   protected final VersionedDocuments documents() {
@@ -70,6 +87,11 @@ public abstract class DocumentsContract {
   /** Whether it was removed. Waits for the answer, with a bound. */
   protected final boolean remove(String key, VersionedText found) {
     return BoundedWait.join(documents().compareAndSet(key, found, null)).made();
+  }
+
+  private VersionedText standing(VersionedDocuments documents, String key, Written written) {
+    VersionedText stands = written.stands();
+    return stands == null ? BoundedWait.join(documents.read(key)) : stands;
   }
 
   private List<String> scan(String prefix) {
@@ -151,6 +173,104 @@ public abstract class DocumentsContract {
     assertThat(remove(key, read(key))).isTrue();
   }
 
+  /** Neither a replica that is behind nor what a process remembers may answer. */
+  @Test
+  void givenTwoProcesses_whenAWriteHasCompleted_thenBothReadIt() {
+    VersionedDocuments other = closedAtTheEnd(open());
+    for (String text : List.of("one", "two", "three", "four")) {
+      VersionedDocuments writer = text.length() == 3 ? documents() : other;
+      VersionedText found = BoundedWait.join(writer.read("lock/a"));
+      Written written = BoundedWait.join(writer.compareAndSet("lock/a", found, text));
+      assertThat(written.made()).as(text).isTrue();
+      assertThat(read("lock/a").text()).isEqualTo(text);
+      assertThat(BoundedWait.join(other.read("lock/a"))).isEqualTo(read("lock/a"));
+    }
+    assertThat(remove("lock/a", read("lock/a"))).isTrue();
+    assertThat(BoundedWait.join(other.read("lock/a")).text()).isNull();
+  }
+
+  @Test
+  void givenAnswersOfWrites_thenEachTellsWhatStands_andTheNextWriteGoesByIt() {
+    VersionedDocuments documents = documents();
+    VersionedText absent = read("lock/a");
+    Written made = BoundedWait.join(documents.compareAndSet("lock/a", absent, "one"));
+    VersionedText one = standing(documents, "lock/a", made);
+    assertThat(one).isEqualTo(read("lock/a"));
+    assertThat(write("lock/a", one, "two")).isTrue();
+
+    Written refused = BoundedWait.join(documents.compareAndSet("lock/a", one, "late"));
+    assertThat(refused.made()).isFalse();
+    VersionedText two = standing(documents, "lock/a", refused);
+    assertThat(two).isEqualTo(read("lock/a"));
+    assertThat(two.text()).isEqualTo("two");
+
+    Written removed = BoundedWait.join(documents.compareAndSet("lock/a", two, null));
+    assertThat(removed.made()).isTrue();
+    VersionedText none = standing(documents, "lock/a", removed);
+    assertThat(none.text()).isNull();
+    assertThat(write("lock/a", none, "anew")).isTrue();
+  }
+
+  /** An adapter that reads, compares, and then writes in another step lets two of them through. */
+  @Test
+  void givenWritesOfTwoProcessesAtATime_thenOneOfThemIsMade() {
+    VersionedDocuments other = closedAtTheEnd(open());
+    for (int round = 0; round < 20; round++) {
+      VersionedText found = read("lock/a");
+      List<CompletableFuture<Written>> writes = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        VersionedDocuments writer = i % 2 == 0 ? documents() : other;
+        writes.add(writer.compareAndSet("lock/a", found, round + "/" + i).toCompletableFuture());
+      }
+      List<Boolean> made = writes.stream().map(each -> BoundedWait.join(each).made()).toList();
+      assertThat(made).containsOnlyOnce(true);
+      assertThat(read("lock/a").text()).isEqualTo(round + "/" + made.indexOf(true));
+    }
+  }
+
+  /** A watch may leave out changes, so the document is written until it tells. */
+  @Test
+  void givenWatchedDocument_whenAnotherProcessWrites_thenItIsTold_andNotAfterTheEndOfTheWatch() {
+    Assumptions.assumeTrue(pushes(), "SKIPPED: these documents are not pushed.");
+    VersionedDocuments other = closedAtTheEnd(open());
+    AtomicInteger told = new AtomicInteger();
+    AtomicInteger ended = new AtomicInteger();
+    documents().watch("session/a", told::incrementAndGet);
+    Runnable end = documents().watch("session/b", ended::incrementAndGet);
+    writeOnce(documents(), "session/a");
+    writeOnce(documents(), "session/b");
+    writeUntil(other, "session/a", () -> told.get() > 0);
+    writeUntil(other, "session/b", () -> ended.get() > 0);
+    end.run();
+    end.run();
+    // One that began before the end of the watch may still come.
+    int seen = told.get();
+    writeUntil(other, "session/a", () -> told.get() > seen);
+    int late = ended.get();
+    writeOnce(other, "session/b");
+    int then = told.get();
+    writeUntil(other, "session/a", () -> told.get() > then);
+    assertThat(ended).hasValue(late);
+  }
+
+  private void writeUntil(VersionedDocuments writer, String key, BooleanSupplier told) {
+    long[] next = {0};
+    BoundedWait.until(
+        patience(),
+        "a watch told of a change of " + key,
+        () -> {
+          if (!told.getAsBoolean() && next[0]++ % 20 == 0) {
+            writeOnce(writer, key);
+          }
+          return told.getAsBoolean();
+        });
+  }
+
+  private static void writeOnce(VersionedDocuments writer, String key) {
+    VersionedText found = BoundedWait.join(writer.read(key));
+    assertThat(BoundedWait.join(writer.compareAndSet(key, found, "x")).made()).isTrue();
+  }
+
   @Test
   void givenWriteThatArrivesLate_whenNobodyWroteMeanwhile_thenItIsMade() {
     assertLateWrite(false);
@@ -180,12 +300,25 @@ public abstract class DocumentsContract {
     }
   }
 
+  /** The longest names differ in their last byte; others only in case or by a blank at the end. */
   @Test
   void givenManyDocuments_thenTheyAreListedPageByPage_eachKindByItself() {
-    List<String> names = List.of("lock/*", "lock/a", "lock/a\u00e9", "lock/b", "lock/\uD83D\uDE00");
+    String long512 = "lock/" + "x".repeat(511);
+    List<String> names =
+        List.of(
+            "lock/*",
+            "lock/a",
+            "lock/A",
+            "lock/a ",
+            "lock/a\u00e9",
+            "lock/b",
+            "lock/\uD83D\uDE00",
+            long512 + "1",
+            long512 + "2");
     for (String name : names) {
-      assertThat(write(name, read(name), "x")).isTrue();
+      assertThat(write(name, read(name), name)).as(name).isTrue();
     }
+    assertThat(names).allSatisfy(name -> assertThat(read(name).text()).isEqualTo(name));
     assertThat(write("session/a", read("session/a"), "x")).isTrue();
     List<String> all = new ArrayList<>();
     String after = "";
@@ -197,8 +330,8 @@ public abstract class DocumentsContract {
       }
       after = page.get(1);
     }
-    assertThat(all).containsExactlyInAnyOrderElementsOf(names).doesNotHaveDuplicates();
-    assertThat(scan("lock/a")).containsExactly("lock/a", "lock/a\u00e9");
+    assertThat(all).containsExactlyInAnyOrderElementsOf(names);
+    assertThat(scan("lock/a")).containsExactlyInAnyOrder("lock/a", "lock/a ", "lock/a\u00e9");
     assertThat(scan("session/")).containsExactly("session/a");
   }
 }

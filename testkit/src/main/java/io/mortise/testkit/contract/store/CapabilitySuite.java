@@ -3,8 +3,8 @@ package io.mortise.testkit.contract.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
@@ -42,7 +42,7 @@ class CapabilitySuite extends StoreSuite {
   }
 
   private void assertRefusedAndNothingWritten(
-      boolean queue, Mode mode, Terms terms, long tokenFloor) {
+      boolean queue, Mode mode, HoldTerms terms, long tokenFloor) {
     SessionDriver a = session("a");
     AttemptId attempt = a.attempt();
     assertRefused(
@@ -67,7 +67,7 @@ class CapabilitySuite extends StoreSuite {
   @Test
   void givenNoQueue_whenAnAcquireWouldWait_thenItIsRefused() {
     needsLackOf(Capability.QUEUE);
-    assertRefusedAndNothingWritten(true, EX, Terms.NONE, 0);
+    assertRefusedAndNothingWritten(true, EX, HoldTerms.NONE, 0);
   }
 
   @Test
@@ -76,8 +76,8 @@ class CapabilitySuite extends StoreSuite {
     SessionDriver a = session("a");
     AttemptId attempt = a.attempt();
     Reply.Granted grant =
-        granted(a.ask(new Request.Acquire(LOCK, attempt, EX, false, Terms.NONE, 64, 0, null)));
-    Reply.Granted again = granted(a.adjust(LOCK, attempt, EX, Terms.NONE, 64));
+        granted(a.ask(new Request.Acquire(LOCK, attempt, EX, false, HoldTerms.NONE, 64, 0, null)));
+    Reply.Granted again = granted(a.adjust(LOCK, attempt, EX, HoldTerms.NONE, 64));
     for (Reply.Granted one : List.of(grant, again)) {
       assertThat(one.token()).isZero();
       assertThat(one.tokens()).isEqualTo(1);
@@ -158,13 +158,13 @@ class CapabilitySuite extends StoreSuite {
   @Test
   void givenNoShared_whenAReaderAcquires_thenItIsRefused() {
     needsLackOf(Capability.SHARED);
-    assertRefusedAndNothingWritten(false, SH, Terms.NONE, 0);
+    assertRefusedAndNothingWritten(false, SH, HoldTerms.NONE, 0);
   }
 
   @Test
   void givenNoPermits_whenAPermitIsAcquired_thenItIsRefused() {
     needsLackOf(Capability.PERMITS);
-    assertRefusedAndNothingWritten(false, Mode.permits(1, 3), Terms.NONE, 0);
+    assertRefusedAndNothingWritten(false, Mode.permits(1, 3), HoldTerms.NONE, 0);
     assertThat(store().profile().can(Capability.PERMITS)).isFalse();
   }
 
@@ -183,7 +183,7 @@ class CapabilitySuite extends StoreSuite {
   @Test
   void givenNoTokenFloor_whenItIsAskedFor_thenItIsRefused() {
     needsLackOf(Capability.TOKEN_FLOOR);
-    assertRefusedAndNothingWritten(false, EX, Terms.NONE, 7);
+    assertRefusedAndNothingWritten(false, EX, HoldTerms.NONE, 7);
   }
 
   @Test
@@ -223,7 +223,7 @@ class CapabilitySuite extends StoreSuite {
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     AttemptId writer = a.hold(LOCK, EX).attempt();
-    assertRefused(a.adjust(LOCK, writer, SH, Terms.NONE, 0), RefusalReason.UNSUPPORTED);
+    assertRefused(a.adjust(LOCK, writer, SH, HoldTerms.NONE, 0), RefusalReason.UNSUPPORTED);
     busy(b.acquire(LOCK, b.attempt(), EX));
     assertThat(look(LOCK).orElseThrow().holders())
         .extracting(LockView.Participant::weight)
@@ -236,7 +236,7 @@ class CapabilitySuite extends StoreSuite {
     AttemptId attempt = a.hold(LOCK, EX).attempt();
     for (Capability lacking : List.of(Capability.AT_MOST, Capability.AT_LEAST)) {
       if (!under.capabilities().contains(lacking)) {
-        Terms terms = lacking == Capability.AT_MOST ? atMost(LONG) : atLeast(LONG);
+        HoldTerms terms = lacking == Capability.AT_MOST ? atMost(LONG) : atLeast(LONG);
         assertRefused(a.adjust(LOCK, attempt, EX, terms, 0), RefusalReason.UNSUPPORTED);
       }
     }

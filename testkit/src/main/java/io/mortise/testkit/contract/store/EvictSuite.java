@@ -2,7 +2,7 @@ package io.mortise.testkit.contract.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -54,7 +54,7 @@ class EvictSuite extends StoreSuite {
     assertThat(only(SessionNotification.HoldEnded.class, a.notifications()))
         .containsExactly(new SessionNotification.HoldEnded(LOCK, attempt, EndReason.EVICTED));
     busy(b.acquire(LOCK, b.attempt(), EX));
-    assertRefused(a.adjust(LOCK, attempt, EX, Terms.NONE, 1), RefusalReason.NOT_HELD);
+    assertRefused(a.adjust(LOCK, attempt, EX, HoldTerms.NONE, 1), RefusalReason.NOT_HELD);
     assertEnded(a.end(LOCK, attempt), AttemptState.HELD, EndReason.EVICTED);
     assertFree(LOCK, b);
   }

@@ -2,8 +2,8 @@ package io.mortise.testkit.contract.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Renewal;
@@ -125,7 +125,7 @@ class ExclusionSuite extends StoreSuite {
     Reply.Granted successor = granted(b.take(LOCK, b.attempt(), EX, false, a.id()));
 
     assertEnded(a.end(LOCK, stale), AttemptState.HELD, EndReason.TAKEN);
-    assertRefused(a.adjust(LOCK, stale, EX, Terms.NONE, 1), RefusalReason.SESSION_GONE);
+    assertRefused(a.adjust(LOCK, stale, EX, HoldTerms.NONE, 1), RefusalReason.SESSION_GONE);
     assertRefused(a.acquire(LOCK, stale, EX), RefusalReason.SESSION_GONE);
     assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
     if (records()) {
@@ -176,8 +176,8 @@ class ExclusionSuite extends StoreSuite {
         b.end(LOCK, new AttemptId(b.id(), attempt.number())),
         AttemptState.ABSENT,
         EndReason.UNKNOWN);
-    assertRefused(b.adjust(LOCK, b.attempt(), EX, Terms.NONE, 1), RefusalReason.NOT_HELD);
-    assertRefused(a.adjust(LOCK, a.attempt(), EX, Terms.NONE, 1), RefusalReason.NOT_HELD);
+    assertRefused(b.adjust(LOCK, b.attempt(), EX, HoldTerms.NONE, 1), RefusalReason.NOT_HELD);
+    assertRefused(a.adjust(LOCK, a.attempt(), EX, HoldTerms.NONE, 1), RefusalReason.NOT_HELD);
 
     assertThat(holders(LOCK)).containsExactly(attempt);
   }
@@ -195,7 +195,7 @@ class ExclusionSuite extends StoreSuite {
   void givenNothing_whenAnUnknownAttemptIsAbandonedOrAdjusted_thenNothingIsWritten() {
     SessionDriver a = session("a");
     assertEnded(a.end(LOCK, a.attempt()), AttemptState.ABSENT, EndReason.UNKNOWN);
-    assertRefused(a.adjust(LOCK, a.attempt(), EX, Terms.NONE, 0), RefusalReason.NOT_HELD);
+    assertRefused(a.adjust(LOCK, a.attempt(), EX, HoldTerms.NONE, 0), RefusalReason.NOT_HELD);
     assertThat(look(LOCK)).isEmpty();
   }
 
@@ -216,7 +216,8 @@ class ExclusionSuite extends StoreSuite {
       AttemptId attempt = a.attempt();
       attempts.add(attempt);
       a.session()
-          .submit(new Request.Acquire(LOCK, attempt, EX, false, Terms.NONE, 1, 0, null), replies);
+          .submit(
+              new Request.Acquire(LOCK, attempt, EX, false, HoldTerms.NONE, 1, 0, null), replies);
       a.session().submit(new Request.Abandon(LOCK, attempt), replies);
     }
     List<Reply> all = replies.await(100);
@@ -246,7 +247,8 @@ class ExclusionSuite extends StoreSuite {
       names.put(attempt, LockName.of("n" + i));
       a.session()
           .submit(
-              new Request.Acquire(LockName.of("n" + i), attempt, EX, false, Terms.NONE, 1, 0, null),
+              new Request.Acquire(
+                  LockName.of("n" + i), attempt, EX, false, HoldTerms.NONE, 1, 0, null),
               replies);
     }
     List<Reply> all = replies.await(200);

@@ -2,8 +2,8 @@ package io.mortise.testkit.contract.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.admin.EndedHold;
 import io.mortise.admin.EndedHold.EndCause;
 import io.mortise.admin.Eviction;
@@ -45,7 +45,7 @@ class InspectSuite extends StoreSuite {
     needs(Capability.SESSION);
     for (String each : List.of("é", "the \"client\" ü")) {
       SessionDriver a = session(each);
-      Reply.Granted hold = a.hold(LOCK, EX, new Terms(null, null, "nightly report — " + each));
+      Reply.Granted hold = a.hold(LOCK, EX, new HoldTerms(null, null, "nightly report — " + each));
       under.pass(Duration.ofMillis(20));
       LockView view = look(LOCK).orElseThrow();
       assertThat(view.name()).isEqualTo(LOCK);
@@ -82,7 +82,7 @@ class InspectSuite extends StoreSuite {
     for (int i = 0; i < 4; i++) {
       AttemptId attempt = b.attempt();
       attempts.add(attempt);
-      queued(b.ask(timed(LOCK, attempt, true, new Terms(null, null, "w" + i))));
+      queued(b.ask(timed(LOCK, attempt, true, new HoldTerms(null, null, "w" + i))));
     }
     LockView view = look(LOCK).orElseThrow();
     List<LockView.Participant> waiters = view.waiters();

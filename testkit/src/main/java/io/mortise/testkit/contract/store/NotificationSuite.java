@@ -2,8 +2,8 @@ package io.mortise.testkit.contract.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -293,7 +293,8 @@ class NotificationSuite extends StoreSuite {
       wanted.add(a.hold(name, EX).attempt());
       b.session()
           .submit(
-              new Request.Acquire(name, b.attempt(), EX, false, Terms.NONE, 1, 0, null), replies);
+              new Request.Acquire(name, b.attempt(), EX, false, HoldTerms.NONE, 1, 0, null),
+              replies);
       replies.await(i + 1);
     }
     return wanted;

@@ -2,7 +2,7 @@ package io.mortise.testkit.contract.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Reply;
@@ -220,7 +220,8 @@ class QueueSuite extends StoreSuite {
     for (int i = 0; i < 200; i++) {
       b.session()
           .submit(
-              new Request.Acquire(LOCK, b.attempt(), EX, true, Terms.NONE, 1, 0, null), replies);
+              new Request.Acquire(LOCK, b.attempt(), EX, true, HoldTerms.NONE, 1, 0, null),
+              replies);
     }
     assertThat(replies.await(200)).allMatch(Reply.Queued.class::isInstance);
     AttemptId live = c.queued(LOCK, EX);

@@ -2,7 +2,7 @@ package io.mortise.testkit.contract.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Mode;
@@ -119,7 +119,8 @@ class SemaphoreSuite extends StoreSuite {
     SessionDriver a = session("a");
     AttemptId held = a.hold(LOCK, EX).attempt();
     assertRefused(a.acquire(LOCK, a.attempt(), permits(1)), RefusalReason.CAPACITY_DIFFERS);
-    assertRefused(a.adjust(LOCK, held, permits(3), Terms.NONE, 0), RefusalReason.CAPACITY_DIFFERS);
+    assertRefused(
+        a.adjust(LOCK, held, permits(3), HoldTerms.NONE, 0), RefusalReason.CAPACITY_DIFFERS);
     assertThat(holders(LOCK)).containsExactly(held);
   }
 
@@ -130,11 +131,11 @@ class SemaphoreSuite extends StoreSuite {
     SessionDriver b = session("b");
     AttemptId all = a.hold(LOCK, permits(3)).attempt();
     AttemptId waiter = b.queued(LOCK, permits(2));
-    granted(a.adjust(LOCK, all, permits(2), Terms.NONE, 0));
+    granted(a.adjust(LOCK, all, permits(2), HoldTerms.NONE, 0));
     assertThat(waiters(LOCK)).containsExactly(waiter);
-    granted(a.adjust(LOCK, all, permits(1), Terms.NONE, 0));
+    granted(a.adjust(LOCK, all, permits(1), HoldTerms.NONE, 0));
     assertThat(holders(LOCK)).containsExactlyInAnyOrder(all, waiter);
-    assertRefused(a.adjust(LOCK, all, permits(2), Terms.NONE, 0), RefusalReason.UNSUPPORTED);
+    assertRefused(a.adjust(LOCK, all, permits(2), HoldTerms.NONE, 0), RefusalReason.UNSUPPORTED);
     busy(b.acquire(LOCK, b.attempt(), permits(1)));
   }
 }

@@ -2,7 +2,7 @@ package io.mortise.testkit.contract.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Reply;
@@ -133,7 +133,7 @@ class SharedModeSuite extends StoreSuite {
       AttemptId reader = b.attempt();
       readers.add(reader);
       b.session()
-          .submit(new Request.Acquire(LOCK, reader, SH, true, Terms.NONE, 1, 0, null), replies);
+          .submit(new Request.Acquire(LOCK, reader, SH, true, HoldTerms.NONE, 1, 0, null), replies);
     }
     assertThat(replies.await(200)).allMatch(Reply.Queued.class::isInstance);
     assertThat(waiters(LOCK)).containsExactlyElementsOf(readers);
@@ -247,7 +247,7 @@ class SharedModeSuite extends StoreSuite {
     AttemptId reader = b.queued(LOCK, SH);
     AttemptId second = c.queued(LOCK, EX);
 
-    Reply.Granted narrowed = granted(a.adjust(LOCK, writer.attempt(), SH, Terms.NONE, 0));
+    Reply.Granted narrowed = granted(a.adjust(LOCK, writer.attempt(), SH, HoldTerms.NONE, 0));
 
     assertThat(narrowed.token()).isEqualTo(writer.token());
     assertThat(holders(LOCK)).containsExactlyInAnyOrder(writer.attempt(), reader);
@@ -255,7 +255,7 @@ class SharedModeSuite extends StoreSuite {
     assertThat(only(SessionNotification.Granted.class, b.notifications()))
         .extracting(SessionNotification::attempt)
         .containsExactly(reader);
-    granted(a.adjust(LOCK, writer.attempt(), SH, Terms.NONE, 0));
+    granted(a.adjust(LOCK, writer.attempt(), SH, HoldTerms.NONE, 0));
     a.end(LOCK, writer.attempt());
     b.end(LOCK, reader);
     assertThat(holders(LOCK)).containsExactly(second);
@@ -266,7 +266,7 @@ class SharedModeSuite extends StoreSuite {
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     AttemptId reader = a.hold(LOCK, SH).attempt();
-    assertRefused(a.adjust(LOCK, reader, EX, Terms.NONE, 0), RefusalReason.UNSUPPORTED);
+    assertRefused(a.adjust(LOCK, reader, EX, HoldTerms.NONE, 0), RefusalReason.UNSUPPORTED);
     b.hold(LOCK, SH);
     assertThat(holders(LOCK)).hasSize(2);
   }

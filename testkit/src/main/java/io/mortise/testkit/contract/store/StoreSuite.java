@@ -2,8 +2,8 @@ package io.mortise.testkit.contract.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
@@ -181,16 +181,16 @@ abstract class StoreSuite {
     by.end(name, grant.attempt());
   }
 
-  static Request.Acquire timed(LockName name, AttemptId attempt, boolean queue, Terms terms) {
+  static Request.Acquire timed(LockName name, AttemptId attempt, boolean queue, HoldTerms terms) {
     return new Request.Acquire(name, attempt, EX, queue, terms, 1, 0, null);
   }
 
-  static Terms atMost(Duration time) {
-    return new Terms(time, null, "");
+  static HoldTerms atMost(Duration time) {
+    return new HoldTerms(time, null, "");
   }
 
-  static Terms atLeast(Duration time) {
-    return new Terms(null, time, "");
+  static HoldTerms atLeast(Duration time) {
+    return new HoldTerms(null, time, "");
   }
 
   static Reply.Granted granted(Reply reply) {

@@ -3,8 +3,8 @@ package io.mortise.testkit.contract.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.admin.LockState;
 import io.mortise.admin.LockSummary;
 import io.mortise.admin.SurveyPage;
@@ -51,7 +51,7 @@ class SurveySuite extends StoreSuite {
   @Test
   void givenHolder_thenTheSurveySaysWhoAndSinceWhen() {
     SessionDriver a = session("a");
-    AttemptId attempt = a.hold(LOCK, EX, new Terms(null, null, "nightly — é")).attempt();
+    AttemptId attempt = a.hold(LOCK, EX, new HoldTerms(null, null, "nightly — é")).attempt();
     under.pass(Duration.ofMillis(20));
     LockSummary line = only(LOCK);
     assertThat(line.state()).isEqualTo(LockState.HELD);

@@ -2,7 +2,7 @@ package io.mortise.testkit.contract.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockView;
@@ -107,7 +107,7 @@ class TimeLimitSuite extends StoreSuite {
     SessionDriver a = session("a");
     Duration time = PauseDetector.stretched(Duration.ofMillis(400));
     Reply.Granted hold = a.hold(LOCK, EX, atMost(time));
-    Reply.Granted same = granted(a.adjust(LOCK, hold.attempt(), EX, Terms.NONE, 0));
+    Reply.Granted same = granted(a.adjust(LOCK, hold.attempt(), EX, HoldTerms.NONE, 0));
     assertThat(same.atMostLeft()).isBetween(Duration.ZERO, time);
     outlive(time);
     session("b").hold(LOCK, EX);
@@ -203,7 +203,7 @@ class TimeLimitSuite extends StoreSuite {
     a.end(LOCK, first);
     AttemptId second = b.hold(LOCK, EX).attempt();
     granted(b.adjust(LOCK, second, EX, atLeast(LONG), 0));
-    granted(b.adjust(LOCK, second, EX, Terms.NONE, 0));
+    granted(b.adjust(LOCK, second, EX, HoldTerms.NONE, 0));
     b.end(LOCK, second);
     busy(a.acquire(LOCK, a.attempt(), EX));
     assertThat(look(LOCK).orElseThrow().shutFor()).isBetween(Duration.ofMinutes(4), LONG);
@@ -260,7 +260,7 @@ class TimeLimitSuite extends StoreSuite {
     SessionDriver a = session("a");
     SessionDriver b = session("b");
     Duration time = PauseDetector.stretched(Duration.ofSeconds(1));
-    AttemptId attempt = a.hold(LOCK, EX, new Terms(time, time, "")).attempt();
+    AttemptId attempt = a.hold(LOCK, EX, new HoldTerms(time, time, "")).attempt();
     a.end(LOCK, attempt);
     busy(b.acquire(LOCK, b.attempt(), EX));
     outlive(time);

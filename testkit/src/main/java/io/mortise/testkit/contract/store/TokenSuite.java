@@ -2,7 +2,7 @@ package io.mortise.testkit.contract.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.Terms;
+import io.mortise.HoldTerms;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -40,7 +40,7 @@ class TokenSuite extends StoreSuite {
 
   private static Request.Acquire block(
       AttemptId attempt, int tokens, long floor, @Nullable SessionId dead) {
-    return new Request.Acquire(LOCK, attempt, EX, false, Terms.NONE, tokens, floor, dead);
+    return new Request.Acquire(LOCK, attempt, EX, false, HoldTerms.NONE, tokens, floor, dead);
   }
 
   private static long last(Reply.Granted grant) {
@@ -147,7 +147,7 @@ class TokenSuite extends StoreSuite {
     SessionDriver b = session("b");
     Reply.Granted first = granted(a.ask(block(a.attempt(), 100, 0, null)));
     AttemptId waiter = b.attempt();
-    queued(b.ask(new Request.Acquire(LOCK, waiter, EX, true, Terms.NONE, 10, 0, null)));
+    queued(b.ask(new Request.Acquire(LOCK, waiter, EX, true, HoldTerms.NONE, 10, 0, null)));
     a.end(LOCK, first.attempt());
     SessionNotification.Granted notifications =
         only(SessionNotification.Granted.class, b.notifications()).get(0);
@@ -169,10 +169,10 @@ class TokenSuite extends StoreSuite {
   void givenHoldThatAsksForAFreshBlock_thenItIsAboveTheOld_andTheNextHolderAboveBoth() {
     SessionDriver a = session("a");
     Reply.Granted first = granted(a.ask(block(a.attempt(), 100, 0, null)));
-    Reply.Granted fresh = granted(a.adjust(LOCK, first.attempt(), EX, Terms.NONE, 50));
+    Reply.Granted fresh = granted(a.adjust(LOCK, first.attempt(), EX, HoldTerms.NONE, 50));
     assertThat(fresh.token()).isGreaterThan(last(first));
     assertThat(fresh.tokens()).isBetween(1, 50);
-    Reply.Granted same = granted(a.adjust(LOCK, first.attempt(), EX, Terms.NONE, 0));
+    Reply.Granted same = granted(a.adjust(LOCK, first.attempt(), EX, HoldTerms.NONE, 0));
     assertThat(same.token()).isEqualTo(fresh.token());
     a.end(LOCK, first.attempt());
     assertThat(session("b").hold(LOCK, EX).token()).isGreaterThan(last(fresh));
@@ -186,10 +186,10 @@ class TokenSuite extends StoreSuite {
     AttemptId attempt = first.attempt();
     long floor = first.token() + 1_000_000_000_000L;
     Reply.Granted far =
-        granted(a.ask(new Request.Adjust(LOCK, attempt, EX, Terms.NONE, 10, floor)));
+        granted(a.ask(new Request.Adjust(LOCK, attempt, EX, HoldTerms.NONE, 10, floor)));
     assertThat(far.token()).isGreaterThanOrEqualTo(floor);
     Reply.Granted again =
-        granted(a.ask(new Request.Adjust(LOCK, attempt, EX, Terms.NONE, 10, floor)));
+        granted(a.ask(new Request.Adjust(LOCK, attempt, EX, HoldTerms.NONE, 10, floor)));
     assertThat(again.token()).isGreaterThan(last(far));
     a.end(LOCK, attempt);
     assertThat(session("b").hold(LOCK, EX).token()).isGreaterThan(last(again));

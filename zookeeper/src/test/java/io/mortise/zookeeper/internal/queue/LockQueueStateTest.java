@@ -2,8 +2,8 @@ package io.mortise.zookeeper.internal.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Mode;
@@ -91,7 +91,8 @@ class LockQueueStateTest {
 
   private PendingRequest acquire(int number, boolean waits) {
     return pending(
-        new Request.Acquire(NAME, attempt(number), Mode.EXCLUSIVE, waits, Terms.NONE, 1, 0, null));
+        new Request.Acquire(
+            NAME, attempt(number), Mode.EXCLUSIVE, waits, HoldTerms.NONE, 1, 0, null));
   }
 
   private PendingRequest abandon(int number) {

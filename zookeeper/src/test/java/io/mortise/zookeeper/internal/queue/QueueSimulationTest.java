@@ -2,8 +2,8 @@ package io.mortise.zookeeper.internal.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -237,7 +237,7 @@ class QueueSimulationTest {
       attempt.unknown = false;
       engine.session.submit(
           new Request.Acquire(
-              NAME, attempt.id, attempt.mode, attempt.queue, Terms.NONE, 2, 0, null),
+              NAME, attempt.id, attempt.mode, attempt.queue, HoldTerms.NONE, 2, 0, null),
           false,
           reply -> {
             assertThat(attempt.open).isTrue();

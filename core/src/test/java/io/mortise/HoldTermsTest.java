@@ -9,11 +9,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is refused, in the words that users write durations with. */
-class TermsTest {
+class HoldTermsTest {
   @Test
   void givenAtLeastTimeThatIsLonger_thenBothAreTold() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new Terms(Duration.ofMillis(1_500), Duration.ofSeconds(90), ""))
+        .isThrownBy(() -> new HoldTerms(Duration.ofMillis(1_500), Duration.ofSeconds(90), ""))
         .withMessage(
             "The at-least time 1m30s is longer than the at-most time 1s500ms. Shorten the first.");
   }
@@ -22,7 +22,7 @@ class TermsTest {
   @ValueSource(strings = {"PT0S", "PT0.0005S", "PT-1.5S", "P4000DT1H2M3.004S"})
   void givenTimeThatIsOutOfRange_thenItIsWrittenAsTheSpiWritesDurations(Duration time) {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new Terms(time, null, ""))
+        .isThrownBy(() -> new HoldTerms(time, null, ""))
         .withMessage(
             "The at-most time %s is not within 1ms and 10 years.", DurationText.formatExact(time));
   }

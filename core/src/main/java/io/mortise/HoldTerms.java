@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  *     for none
  * @param label shown to people, at most 100 characters; never interpreted
  */
-public record Terms(@Nullable Duration atMost, @Nullable Duration atLeast, String label) {
+public record HoldTerms(@Nullable Duration atMost, @Nullable Duration atLeast, String label) {
   /** No limits, no label. */
-  public static final Terms NONE = new Terms(null, null, "");
+  public static final HoldTerms NONE = new HoldTerms(null, null, "");
 
   private static final Duration SHORTEST = Duration.ofMillis(1);
   private static final Duration LONGEST = Duration.ofDays(3650);
@@ -27,7 +27,7 @@ public record Terms(@Nullable Duration atMost, @Nullable Duration atLeast, Strin
    *     least is longer than at most, or if the label is longer than 100 characters or holds a
    *     control character
    */
-  public Terms {
+  public HoldTerms {
     Objects.requireNonNull(label, "label");
     check("at-most time", atMost);
     check("at-least time", atLeast);

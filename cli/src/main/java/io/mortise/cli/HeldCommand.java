@@ -1,0 +1,224 @@
+package io.mortise.cli;
+
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.cli.child.ChildGuardian;
+import io.mortise.cli.child.ChildProcess;
+import io.mortise.cli.child.RunEvent;
+import io.mortise.cli.child.Signals;
+import io.mortise.cli.view.LossInspector;
+import io.mortise.console.internal.view.NestedRuns;
+import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.event.LeaseEnd;
+import io.mortise.spi.time.DurationText;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The command of {@code mortise run} under a lease: started, supervised and ended in time. May be
+ * run again under the next lease. For one thread.
+ *
+ * @param shownUrl the store's, without its password
+ * @param hasToken whether the command is given a token
+ * @param warnings what the user may keep quiet
+ */
+record HeldCommand(
+    PrintStream err,
+    LockClient client,
+    String name,
+    List<String> words,
+    String shownUrl,
+    Times times,
+    boolean hasToken,
+    Consumer<String> warnings) {
+  /**
+   * The times that the user has given.
+   *
+   * @param notice between SIGTERM and the end of the lock's validity
+   */
+  record Times(
+      Duration notice,
+      @Nullable Duration atLeast,
+      @Nullable Duration atMost,
+      @Nullable Duration holdOnCrash) {}
+
+  /** What a run under a lease came to. */
+  record Result(int status, boolean lost) {}
+
+  /**
+   * Runs the command, and releases the lease. Blocks until the command has ended.
+   *
+   * @param events signals arrive in it
+   * @throws CliException if the command cannot be started
+   */
+  Result run(Lease lease, BlockingQueue<RunEvent> events) throws InterruptedException {
+    // For the command only: while none runs, these signals have their usual effect.
+    List<Runnable> restorers =
+        Stream.of("TSTP", "CONT").map(signal -> Signals.listen(signal, events::add)).toList();
+    String token = hasToken ? Long.toString(lease.token()) : "";
+    LossInspector lossInspector = new LossInspector(client, name, token);
+    long had = System.nanoTime();
+    Supervisor.RunResult runResult;
+    try {
+      lease.onLost(
+          loss -> {
+            lossInspector.lost(loss);
+            events.add(new RunEvent.LeaseLost());
+          });
+      ChildGuardian childProcess =
+          ChildGuardian.start(
+              words,
+              environment -> prepare(environment, token),
+              times.holdOnCrash() == null ? times.notice() : null,
+              lease::remaining,
+              warnings,
+              status -> events.add(new RunEvent.ChildExited(status)));
+      Duration atMost = times.atMost();
+      Long atMostUntil = atMost == null ? null : had + atMost.toNanos();
+      runResult =
+          supervise(
+              new Supervisor(lease, childProcess, events, times.notice(), atMostUntil),
+              childProcess);
+    } catch (IOException e) {
+      reopen(lease, Duration.ofNanos(System.nanoTime() - had)); // nothing ran
+      release(lease);
+      throw new CliException(
+          ExitStatus.FAILED, "The command could not be started: " + e.getMessage(), e);
+    } finally {
+      restorers.forEach(Runnable::run);
+    }
+    boolean itself = runResult.cause() == Supervisor.EndCause.ITSELF;
+    if (itself) {
+      reopen(lease, Duration.ofNanos(System.nanoTime() - had));
+    }
+    boolean stillShut = lossInspector.isStillShut();
+    LeaseEnd lost = release(lease);
+    if (!itself || lost != null) {
+      err.println("mortise: " + OutputSanitizer.text(loss(runResult, token, lost, stillShut)));
+      return new Result(ExitStatus.LOST, true);
+    }
+    return new Result(runResult.status(), false);
+  }
+
+  private static Supervisor.RunResult supervise(Supervisor supervisor, ChildProcess childProcess)
+      throws InterruptedException {
+    boolean over = false;
+    try {
+      Supervisor.RunResult runResult = supervisor.supervise();
+      over = true;
+      return runResult;
+    } finally {
+      if (!over) {
+        childProcess.force(); // whatever went wrong: not without the lock
+      }
+    }
+  }
+
+  /** Takes back what {@code --hold-on-crash} demanded: there was no crash. */
+  private void reopen(Lease lease, Duration held) {
+    Duration holdOnCrash = times.holdOnCrash();
+    Duration atLeast = times.atLeast();
+    if (holdOnCrash == null || (atLeast != null && atLeast.compareTo(holdOnCrash) >= 0)) {
+      return;
+    }
+    Duration left = atLeast == null ? Duration.ZERO : atLeast.minus(held);
+    try {
+      lease.keepShut(left.toMillis() < 1 ? Duration.ofMillis(1) : left);
+    } catch (LeaseLostException e) {
+      return; // told when it is released
+    } catch (LockException e) {
+      err.println(
+          "mortise: Lock '"
+              + name
+              + "' stays shut until "
+              + DurationText.format(holdOnCrash)
+              + " after it was had: "
+              + OutputSanitizer.text(OutputSanitizer.hide(String.valueOf(e.getMessage()))));
+    }
+  }
+
+  /**
+   * What a user is told of a lock that was lost while its command ran. One paragraph.
+   *
+   * @param token of the hold; empty if there is none
+   * @param lost what ended the lease, by its release; null if it was released
+   * @param stillShut whether nobody else has had the lock, see {@link LossInspector}
+   */
+  private String loss(
+      Supervisor.RunResult runResult, String token, @Nullable LeaseEnd lost, boolean stillShut) {
+    boolean atMostOver = runResult.cause() == Supervisor.EndCause.ENDED_AT_MOST;
+    if (atMostOver || runResult.cause() == Supervisor.EndCause.ENDED_IN_TIME) {
+      return "Lock '"
+          + name
+          + "' could not be kept: "
+          + (atMostOver ? "its at-most time is over" : "its renewal was overdue")
+          + ". The command was ended (status "
+          + runResult.status()
+          + ") before anybody else could have the lock.";
+    }
+    String what =
+        "Lock '"
+            + name
+            + "' was lost while the command ran"
+            + (lost == null ? "" : ": " + reason(lost))
+            + "; the command "
+            + (runResult.cause() == Supervisor.EndCause.ITSELF ? "has ended" : "was ended")
+            + " (status "
+            + runResult.status()
+            + ")";
+    if (stillShut) {
+      return what + " before anybody else could have the lock.";
+    }
+    return what
+        + ". Its last work may overlap with the next holder's: check what was written"
+        + (token.isEmpty() ? "." : " with token " + token + ".");
+  }
+
+  private static String reason(LeaseEnd end) {
+    return switch (end) {
+      case NOT_RENEWED ->
+          "it was not renewed in time, since the store was silent or this process stood still";
+      case FORGOTTEN -> "the store no longer knew it";
+      case AT_MOST -> "its at-most time is over";
+      case EVICTED -> "an operator evicted it";
+      case CLIENT_CLOSED -> "its client was closed";
+      case RELEASED -> throw new IllegalArgumentException("A released lease is not lost.");
+    };
+  }
+
+  /** Null if it was released; if it was lost before, what ended it. */
+  static @Nullable LeaseEnd release(Lease lease) {
+    try {
+      lease.close();
+      return null;
+    } catch (LeaseLostException e) {
+      return e.end();
+    }
+  }
+
+  private void prepare(Map<String, String> environment, String token) {
+    String locale = environment.remove("MORTISE_LC_ALL"); // what the launcher script replaced
+    if (locale != null && locale.isEmpty()) {
+      environment.remove("LC_ALL");
+    } else if (locale != null) {
+      environment.put("LC_ALL", locale);
+    }
+    environment.put("MORTISE_LOCK", name);
+    environment.put(StoreOptions.VARIABLE, shownUrl);
+    environment.put(NestedRuns.VARIABLE, Long.toString(ProcessHandle.current().pid()));
+    if (token.isEmpty()) {
+      environment.remove("MORTISE_TOKEN"); // that of a command around this one
+    } else {
+      environment.put("MORTISE_TOKEN", token);
+    }
+  }
+}

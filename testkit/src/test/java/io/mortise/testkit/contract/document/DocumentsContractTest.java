@@ -1,0 +1,142 @@
+package io.mortise.testkit.contract.document;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.testkit.contract.document.FlawedDocuments.Flaw;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The published suite itself: it passes right documents, and catches each wrong one. */
+class DocumentsContractTest {
+  /** Of flaws that keep the suite waiting to the end. */
+  private static final Map<Flaw, Duration> PATIENCE =
+      Map.of(
+          Flaw.NEVER_TELLS,
+          Duration.ofMillis(200),
+          Flaw.TELLS_OWN_WRITES_ONLY,
+          Duration.ofMillis(200),
+          Flaw.SKIPS_WRITES_THAT_CHANGE_NOTHING,
+          Duration.ofMillis(200));
+
+  private static ServerSocket echo;
+
+  @BeforeAll
+  static void listen() throws IOException {
+    echo = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    Thread thread = new Thread(DocumentsContractTest::serve, "echo");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  @AfterAll
+  static void end() throws IOException {
+    echo.close();
+  }
+
+  /** Sends each connection's byte back. */
+  private static void serve() {
+    while (!echo.isClosed()) {
+      try (Socket socket = echo.accept()) {
+        socket.getOutputStream().write(socket.getInputStream().read());
+      } catch (IOException e) {
+        // The end, or a request that was given up.
+      }
+    }
+  }
+
+  /** The suite over documents with a flaw. */
+  private static final class Suite extends DocumentsContract {
+    private final FlawedDocuments.Server server = new FlawedDocuments.Server();
+    private final Flaw flaw;
+
+    Suite(Flaw flaw) {
+      this.flaw = flaw;
+    }
+
+    @Override
+    protected VersionedDocuments open() {
+      return new FlawedDocuments(server, flaw, () -> CompletableFuture.runAsync(() -> {}));
+    }
+
+    @Override
+    protected VersionedDocuments openBehind(int port) {
+      return new FlawedDocuments(server, flaw, () -> way(port));
+    }
+
+    @Override
+    protected int port() {
+      return echo.getLocalPort();
+    }
+
+    @Override
+    Duration patience() {
+      return PATIENCE.getOrDefault(flaw, super.patience());
+    }
+
+    private static CompletionStage<?> way(int port) {
+      return CompletableFuture.runAsync(
+          () -> {
+            try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+              socket.getOutputStream().write(1);
+              socket.getInputStream().read();
+            } catch (IOException e) {
+              throw new UncheckedIOException(e);
+            }
+          },
+          task -> new Thread(task, "way").start());
+    }
+  }
+
+  private static List<Method> tests() {
+    return Arrays.stream(DocumentsContract.class.getDeclaredMethods())
+        .filter(method -> method.isAnnotationPresent(Test.class))
+        .toList();
+  }
+
+  /** The tests of the suite that fail. */
+  private static Set<String> failing(Flaw flaw) throws ReflectiveOperationException {
+    Set<String> failing = new TreeSet<>();
+    for (Method test : tests()) {
+      Suite suite = new Suite(flaw);
+      try {
+        test.invoke(suite);
+      } catch (InvocationTargetException e) {
+        failing.add(test.getName());
+      } finally {
+        suite.close();
+      }
+    }
+    return failing;
+  }
+
+  @Test
+  void givenDocuments_thenRightOnesPass_eachFlawIsCaught_andEachTestCatchesOne() throws Exception {
+    Map<Flaw, Set<String>> failing = new EnumMap<>(Flaw.class);
+    for (Flaw flaw : Flaw.values()) {
+      failing.put(flaw, failing(flaw));
+    }
+    assertThat(failing.remove(Flaw.NONE)).as("the control").isEmpty();
+    assertThat(failing).allSatisfy((flaw, tests) -> assertThat(tests).as("%s", flaw).isNotEmpty());
+    assertThat(failing.values().stream().flatMap(Set::stream).distinct())
+        .as("tests that have caught a flaw")
+        .containsExactlyInAnyOrderElementsOf(tests().stream().map(Method::getName).toList());
+  }
+}

@@ -1,0 +1,222 @@
+package io.mortise.testkit.contract.document;
+
+import io.mortise.spi.document.VersionedDocuments;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Documents in memory, as one process uses them, with one rule broken. */
+final class FlawedDocuments implements VersionedDocuments {
+  /** Each breaks one rule. */
+  enum Flaw {
+    NONE,
+    READS_WHAT_IT_REMEMBERS,
+    COMPARES_NOTHING,
+    COMPARES_TEXTS,
+    COMPARES_BEFORE_IT_WRITES,
+    REMOVES_ANY_VERSION,
+    SKIPS_WRITES_THAT_CHANGE_NOTHING,
+    COUNTS_A_NEW_DOCUMENT_FROM_ONE,
+    REMEMBERS_THE_FIRST_REMOVAL_ONLY,
+    REFUSES_LATE_WRITES,
+    TELLS_WHAT_STOOD_BEFORE,
+    CUTS_TEXTS_AT_CONTROL_CHARACTERS,
+    CUTS_LONG_KEYS,
+    KEEPS_NO_CASE,
+    LISTS_ALL_KINDS,
+    LISTS_A_PAGE_TOO_FEW,
+    LISTS_A_KEY_TWICE,
+    NEVER_TELLS,
+    TELLS_OWN_WRITES_ONLY,
+    TELLS_AFTER_THE_END
+  }
+
+  /** What all processes share. */
+  static final class Server {
+    private final Map<String, VersionedText> documents = new TreeMap<>();
+    private final Map<String, Long> removed = new TreeMap<>();
+    private final Map<String, List<Watch>> watches = new ConcurrentHashMap<>();
+    private long version;
+  }
+
+  private record Watch(FlawedDocuments owner, Runnable changed) {}
+
+  private final Server server;
+  private final Flaw flaw;
+  private final Supplier<CompletionStage<?>> way;
+  private final Map<String, VersionedText> remembered = new ConcurrentHashMap<>();
+
+  /**
+   * A process.
+   *
+   * @param way what a request goes through before the server has it
+   */
+  FlawedDocuments(Server server, Flaw flaw, Supplier<CompletionStage<?>> way) {
+    this.server = server;
+    this.flaw = flaw;
+    this.way = way;
+  }
+
+  private String key(String key) {
+    return switch (flaw) {
+      case CUTS_LONG_KEYS -> key.substring(0, Math.min(255, key.length()));
+      case KEEPS_NO_CASE -> key.toLowerCase(Locale.ROOT);
+      default -> key;
+    };
+  }
+
+  private <T> CompletionStage<T> sent(Supplier<T> step) {
+    return way.get()
+        .thenApply(
+            arrived -> {
+              synchronized (server) {
+                return step.get();
+              }
+            });
+  }
+
+  private VersionedText stands(String key) {
+    VersionedText document = server.documents.get(key);
+    return document == null ? new VersionedText(null, absentVersion(key)) : document;
+  }
+
+  private String absentVersion(String key) {
+    long removed = server.removed.getOrDefault(key, 0L);
+    return Long.toString(flaw == Flaw.COUNTS_A_NEW_DOCUMENT_FROM_ONE ? 0 : removed);
+  }
+
+  @Override
+  public CompletionStage<VersionedText> read(String key) {
+    VersionedText known = remembered.get(key);
+    if (flaw == Flaw.READS_WHAT_IT_REMEMBERS && known != null) {
+      return CompletableFuture.completedFuture(known);
+    }
+    return sent(
+        () -> {
+          remembered.put(key, stands(key(key)));
+          return stands(key(key));
+        });
+  }
+
+  @Override
+  public CompletionStage<Written> compareAndSet(
+      String key, VersionedText found, @Nullable String text) {
+    String asked = key(key);
+    VersionedText early;
+    synchronized (server) {
+      early = stands(asked);
+    }
+    boolean[] onTime = {true};
+    CompletionStage<Written> answer =
+        sent(
+            () -> {
+              VersionedText before = stands(asked);
+              VersionedText compared = flaw == Flaw.COMPARES_BEFORE_IT_WRITES ? early : before;
+              boolean made =
+                  matches(found, compared, text) && (flaw != Flaw.REFUSES_LATE_WRITES || onTime[0]);
+              if (made) {
+                write(asked, before, text);
+              }
+              VersionedText after = flaw == Flaw.TELLS_WHAT_STOOD_BEFORE ? before : stands(asked);
+              remembered.put(key, after);
+              return new Written(made, after);
+            });
+    onTime[0] = false;
+    return answer;
+  }
+
+  private boolean matches(VersionedText found, VersionedText stands, @Nullable String text) {
+    boolean sameKind = (found.text() == null) == (stands.text() == null);
+    return switch (flaw) {
+      case COMPARES_NOTHING -> true;
+      case COMPARES_TEXTS -> sameKind && String.valueOf(found.text()).equals(stands.text() + "");
+      case REMOVES_ANY_VERSION ->
+          text == null || (sameKind && found.version().equals(stands.version()));
+      default -> sameKind && found.version().equals(stands.version());
+    };
+  }
+
+  private void write(String key, VersionedText before, @Nullable String text) {
+    if (flaw == Flaw.SKIPS_WRITES_THAT_CHANGE_NOTHING
+        && text != null
+        && text.equals(before.text())) {
+      return;
+    }
+    long version = next(before);
+    if (text == null) {
+      server.documents.remove(key);
+      if (flaw == Flaw.REMEMBERS_THE_FIRST_REMOVAL_ONLY) {
+        server.removed.putIfAbsent(key, version);
+      } else {
+        server.removed.put(key, version);
+      }
+    } else {
+      String kept =
+          flaw == Flaw.CUTS_TEXTS_AT_CONTROL_CHARACTERS ? text.split("\\p{Cntrl}", -1)[0] : text;
+      server.documents.put(key, new VersionedText(kept, Long.toString(version)));
+    }
+    for (Watch watch : List.copyOf(server.watches.getOrDefault(key, List.of()))) {
+      boolean isTold = flaw != Flaw.TELLS_OWN_WRITES_ONLY || watch.owner() == this;
+      if (isTold && flaw != Flaw.NEVER_TELLS) {
+        watch.changed().run();
+      }
+    }
+  }
+
+  private long next(VersionedText before) {
+    server.version++;
+    return flaw == Flaw.COUNTS_A_NEW_DOCUMENT_FROM_ONE
+        ? Long.parseLong(before.version()) + 1
+        : server.version;
+  }
+
+  @Override
+  public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
+    return sent(
+        () -> {
+          List<String> keys =
+              new ArrayList<>(
+                  server.documents.keySet().stream()
+                      .filter(key -> key.startsWith(prefix) || flaw == Flaw.LISTS_ALL_KINDS)
+                      .filter(
+                          key ->
+                              flaw == Flaw.LISTS_A_KEY_TWICE
+                                  ? key.compareTo(after) >= 0
+                                  : key.compareTo(after) > 0)
+                      .limit(limit)
+                      .toList());
+          if (flaw == Flaw.LISTS_A_PAGE_TOO_FEW && !after.isEmpty()) {
+            keys.clear();
+          }
+          return keys;
+        });
+  }
+
+  @Override
+  public Runnable watch(String key, Runnable changed) {
+    List<Watch> watches = server.watches.computeIfAbsent(key, any -> new ArrayList<>());
+    Watch watch = new Watch(this, changed);
+    synchronized (server) {
+      watches.add(watch);
+    }
+    return () -> {
+      synchronized (server) {
+        if (flaw != Flaw.TELLS_AFTER_THE_END) {
+          watches.remove(watch);
+        }
+      }
+    };
+  }
+
+  @Override
+  public long micros() {
+    return 0;
+  }
+}
