@@ -60,7 +60,9 @@ final class HttpReader {
   /** Waits until there is something to read. Returns false at the end. */
   boolean awaitBytes() throws IOException {
     if (position == end) {
+      // First: where the read fails, what was read before must not be there again.
       position = 0;
+      end = 0;
       end = Math.max(0, source.read(buffer));
     }
     return position < end;

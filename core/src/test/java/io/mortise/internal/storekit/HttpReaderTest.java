@@ -9,12 +9,16 @@ import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.ProtocolException;
+import java.net.SocketTimeoutException;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Answers in parts of any size, and such as no server should give. */
 class HttpReaderTest {
   private static final int MOST = 1_000;
+
+  /** Of what a reader is given, in one read. */
+  private static final int ALL = 10_000;
 
   private final long seed = Long.getLong("mortise.seed", new Random().nextLong());
   private final Random random = new Random(seed);
@@ -27,7 +31,7 @@ class HttpReaderTest {
           if (from[0] == bytes.length) {
             return -1;
           }
-          int some = Math.min(1 + random.nextInt(most), bytes.length - from[0]);
+          int some = Math.min(most == ALL ? ALL : 1 + random.nextInt(most), bytes.length - from[0]);
           System.arraycopy(bytes, from[0], buffer, 0, some);
           from[0] += some;
           return some;
@@ -58,7 +62,8 @@ class HttpReaderTest {
       throws IOException {
     String length = "HTTP/1.1 200 OK\ncontent-LENGTH: 3 \n";
     assertThat(read(length + "\nabc")).isEqualTo("200 abc …");
-    assertThat(read(length + "\nabcd")).as("more than was asked for").isEqualTo("200 abc .");
+    byte[] more = (length + "\nabcd").getBytes(UTF_8);
+    assertThat(shown(reader(more, random, ALL))).as("more than is due").isEqualTo("200 abc .");
     assertThat(read(length + "Connection: Close\n\nabc")).isEqualTo("200 abc .");
     assertThat(read("HTTP/1.0 200 OK\nContent-Length: 3\n\nabc")).isEqualTo("200 abc .");
     assertThat(read("HTTP/1.1 200\nX:\n\nuntil the end")).isEqualTo("200 until the end .");
@@ -109,6 +114,25 @@ class HttpReaderTest {
           .as("the first %d bytes", length)
           .isInstanceOf(EOFException.class);
     }
+  }
+
+  /** Else the next request would get the answer of the one before. */
+  @Test
+  void givenWaitThatTimesOut_thenTheAnswerBeforeIsNotReadAgain() throws IOException {
+    byte[] bytes = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc".getBytes(UTF_8);
+    int[] reads = {0};
+    HttpReader reader =
+        new HttpReader(
+            buffer -> {
+              if (++reads[0] == 2) {
+                throw new SocketTimeoutException("nothing came");
+              }
+              System.arraycopy(bytes, 0, buffer, 0, bytes.length);
+              return reads[0] == 1 ? bytes.length : -1;
+            });
+    assertThat(shown(reader)).isEqualTo("200 abc …");
+    assertThatThrownBy(reader::awaitBytes).isInstanceOf(SocketTimeoutException.class);
+    assertThat(reader.awaitBytes()).isFalse();
   }
 
   /** Any bytes are an answer or an exception of I/O, and come to an end. */

@@ -166,10 +166,15 @@ class HttpServersTest {
                   }
                 });
         HttpServers one = servers(Duration.ofMillis(100), stalling.uri());
+        HttpServers tls =
+            servers(
+                Duration.ofMillis(100),
+                URI.create(stalling.uri().toString().replace("http", "https")));
         HttpServers other = servers(Duration.ofMillis(100), dripping.uri())) {
       assertFails(one, one.send(GET), "did not answer within 100ms");
       assertFails(other, other.send(GET), "did not answer within 200ms");
       assertFails(one, one.send(GET), "did not answer within 100ms");
+      assertFails(tls, tls.send(GET), "did not answer within");
       awaitAllClosed(dripping);
     } finally {
       over.countDown();

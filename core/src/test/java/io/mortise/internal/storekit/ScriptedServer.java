@@ -108,6 +108,7 @@ final class ScriptedServer implements AutoCloseable {
     try {
       while (true) {
         Socket socket = listening.accept();
+        socket.setTcpNoDelay(true);
         sockets.add(socket);
         accepted.incrementAndGet();
         open.incrementAndGet();
