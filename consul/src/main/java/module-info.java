@@ -1,7 +1,6 @@
 /** Locks kept in Consul. Start reading at {@code io.mortise.consul}. */
 module io.mortise.consul {
   requires transitive io.mortise.core;
-  requires java.net.http;
   requires static transitive org.jspecify;
 
   exports io.mortise.consul;

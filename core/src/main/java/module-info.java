@@ -8,8 +8,6 @@ module io.mortise.core {
   requires static transitive org.jspecify;
   // Where it is missing, nothing of it is touched (io.mortise.internal.event.EventPublisher).
   requires static jdk.jfr;
-  // Stores that speak HTTP require it (io.mortise.internal.storekit.HttpServers).
-  requires static java.net.http;
 
   exports io.mortise;
   exports io.mortise.admin;

@@ -3,7 +3,6 @@
 module io.mortise.dynamodb {
   requires transitive io.mortise.core;
   requires transitive software.amazon.awssdk.services.dynamodb;
-  requires java.net.http;
   requires software.amazon.awssdk.awscore;
   requires software.amazon.awssdk.core;
   requires software.amazon.awssdk.http;

@@ -1,7 +1,6 @@
 /** Locks kept in etcd. Start reading at {@code io.mortise.etcd}. */
 module io.mortise.etcd {
   requires transitive io.mortise.core;
-  requires java.net.http;
   requires static transitive org.jspecify;
 
   exports io.mortise.etcd;

@@ -1,14 +1,15 @@
 package io.mortise.consul;
 
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.HttpServers;
-import io.mortise.internal.storekit.HttpServers.RequestForm;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.charset.StandardCharsets;
+import io.mortise.internal.storekit.HttpServers.HttpAnswer;
+import io.mortise.internal.storekit.HttpServers.HttpCall;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +22,8 @@ final class ConsulGateway implements AutoCloseable {
   private static final int OK = 200;
   private static final int NOT_FOUND = 404;
   private static final int CONFLICT = 409;
-  private static final String INDEX = "X-Consul-Index";
+  private static final String INDEX = "x-consul-index";
+  private static final Pattern INDEX_FORM = Pattern.compile("\\d{1,18}");
 
   private final ConsulTarget target;
   private final HttpServers agents;
@@ -30,10 +32,11 @@ final class ConsulGateway implements AutoCloseable {
    * Sends nothing yet.
    *
    * @param purpose what its threads are called by
+   * @param ticker for how long an answer is waited for
    */
-  ConsulGateway(ConsulTarget target, String purpose) {
+  ConsulGateway(ConsulTarget target, String purpose, Ticker ticker) {
     this.target = target;
-    this.agents = new HttpServers(target.http(), MOST_IN_FLIGHT, purpose);
+    this.agents = new HttpServers(target.http(), MOST_IN_FLIGHT, purpose, ticker);
   }
 
   /** What a request is for, and which answers are its result. */
@@ -105,12 +108,11 @@ final class ConsulGateway implements AutoCloseable {
   }
 
   private CompletionStage<Answer> call(RequestPurpose purpose, String path, @Nullable String body) {
-    return agents.inTurn(
-        () ->
-            agents
-                .send(path, form(body, target.http().timeout()))
-                .thenCompose(response -> result(purpose, response)),
-        this::translated);
+    return agents
+        .send(request(path, body))
+        .thenCompose(response -> result(purpose, response))
+        .exceptionallyCompose(
+            failure -> CompletableFuture.failedFuture(translated(CompletionStages.cause(failure))));
   }
 
   /**
@@ -118,39 +120,30 @@ final class ConsulGateway implements AutoCloseable {
    *
    * @param path with its query
    * @param limit for how long its answer may be waited for
-   * @return ends the request if it is cancelled
+   * @param change completes with the answer; ends the request if it is cancelled
    */
-  CompletableFuture<Answer> awaitChange(String path, Duration limit) {
-    CompletableFuture<HttpResponse<String>> exchange =
-        agents.stream(path, form(null, limit), BodyHandlers.ofString(StandardCharsets.UTF_8));
-    CompletableFuture<Answer> answer =
-        exchange.thenCompose(response -> result(RequestPurpose.READ, response));
-    var unused =
-        answer.whenComplete(
-            (found, failure) -> {
-              if (answer.isCancelled()) {
-                exchange.cancel(true);
-              }
-            });
-    return answer;
+  void awaitChange(String path, Duration limit, CompletableFuture<Answer> change) {
+    CompletableFuture<HttpAnswer> exchange = agents.stream(request(path, null), limit, null);
+    var unused = change.whenComplete((found, failure) -> exchange.cancel(true));
+    CompletionStages.copy(
+        exchange.thenCompose(response -> result(RequestPurpose.READ, response)), change);
   }
 
-  private RequestForm form(@Nullable String body, Duration limit) {
+  private HttpCall request(String path, @Nullable String body) {
     String token = target.token();
-    return request -> {
-      request.timeout(limit);
-      if (token != null) {
-        request.header("X-Consul-Token", token);
-      }
-      return body == null ? request : request.PUT(BodyPublishers.ofString(body));
-    };
+    return new HttpCall(
+        body == null ? "GET" : "PUT",
+        path,
+        token == null ? Map.of() : Map.of("X-Consul-Token", token),
+        body);
   }
 
-  private CompletionStage<Answer> result(RequestPurpose purpose, HttpResponse<String> response) {
+  private CompletionStage<Answer> result(RequestPurpose purpose, HttpAnswer response) {
+    String index = response.headers().getOrDefault(INDEX, "");
     Answer answer =
         new Answer(
-            response.statusCode(),
-            response.headers().firstValueAsLong(INDEX).orElse(0),
+            response.status(),
+            INDEX_FORM.matcher(index).matches() ? Long.parseLong(index) : 0,
             response.body());
     if (purpose.isResult(answer)) {
       return CompletableFuture.completedFuture(answer);
@@ -168,7 +161,7 @@ final class ConsulGateway implements AutoCloseable {
         : agents.translated(failure);
   }
 
-  /** Refuses further requests, as {@link HttpServers#close} says. */
+  /** Ends all requests, as {@link HttpServers#close} says. */
   @Override
   public void close() {
     agents.close();

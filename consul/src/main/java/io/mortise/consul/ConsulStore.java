@@ -44,11 +44,12 @@ public final class ConsulStore {
 
   static LockStore open(StoreUrl url) {
     ConsulTarget target = ConsulTarget.parse(url);
-    ConsulGateway gateway = new ConsulGateway(target, "requests");
+    ConsulGateway gateway = new ConsulGateway(target, "requests", Ticker.SYSTEM);
     LongSupplier micros = VersionedDocuments.timeOfDay(Ticker.SYSTEM, WallClock.SYSTEM);
     ConsulDocuments documents = new ConsulDocuments(gateway, target.prefix(), micros);
     ConsulDocuments renewals =
-        new ConsulDocuments(new ConsulGateway(target, "renewals"), target.prefix(), micros);
+        new ConsulDocuments(
+            new ConsulGateway(target, "renewals", Ticker.SYSTEM), target.prefix(), micros);
     return ReportingStore.checked(
         DocumentStore.withoutClock(
             DocumentStore.profileWithoutClock(target.toString(), target.http().timeout()),

@@ -130,17 +130,19 @@ final class ConsulWatch {
    * @param before the one that was answered; null if there is none
    */
   private void ask(String key, WatchedKey watched, @Nullable CompletableFuture<Answer> before) {
-    CompletableFuture<Answer> query;
+    CompletableFuture<Answer> query = new CompletableFuture<>();
+    String path;
     guard.lock();
     try {
       if (keys.get(key) != watched || watched.query != before) {
         return;
       }
-      query = gateway.awaitChange(watched.path + "?index=" + watched.seen + WAIT, LIMIT);
+      path = watched.path + "?index=" + watched.seen + WAIT;
       watched.query = query;
     } finally {
       guard.unlock();
     }
+    gateway.awaitChange(path, LIMIT, query);
     CompletionStage<Void> unused =
         query.handle(
             (answer, failure) -> {

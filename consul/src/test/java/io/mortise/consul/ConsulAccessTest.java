@@ -12,6 +12,7 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreReport.Finding;
 import io.mortise.spi.StoreReport.Grade;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.server.ConsulServer;
@@ -139,7 +140,7 @@ class ConsulAccessTest {
       String url = "consul://127.0.0.1:" + other.getAddress().getPort();
       assertUnfit(url, "is not Consul");
       ConsulTarget target = ConsulTarget.parse(StoreUrl.parse(url));
-      try (ConsulGateway gateway = new ConsulGateway(target, "test")) {
+      try (ConsulGateway gateway = new ConsulGateway(target, "test", Ticker.SYSTEM)) {
         ConsulDocuments documents = new ConsulDocuments(gateway, "mortise/", () -> 0);
         assertThatThrownBy(() -> BoundedWait.join(documents.read("lock/x")))
             .hasMessageContaining("is not Consul");

@@ -8,6 +8,7 @@ import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
+import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.DocumentsContract;
 import java.time.Duration;
@@ -24,7 +25,8 @@ class ConsulDocumentsTest extends DocumentsContract {
 
   private static ConsulDocuments open(String where) {
     ConsulTarget target = ConsulTarget.parse(StoreUrl.parse(where));
-    return new ConsulDocuments(new ConsulGateway(target, "test"), target.prefix(), () -> 0);
+    return new ConsulDocuments(
+        new ConsulGateway(target, "test", Ticker.SYSTEM), target.prefix(), () -> 0);
   }
 
   @Override
@@ -74,7 +76,7 @@ class ConsulDocumentsTest extends DocumentsContract {
       assertThat(write(key, read(key), key)).isTrue();
     }
     ConsulTarget target = ConsulTarget.parse(StoreUrl.parse(url));
-    ConsulGateway gateway = new ConsulGateway(target, "test");
+    ConsulGateway gateway = new ConsulGateway(target, "test", Ticker.SYSTEM);
     try {
       for (String name : List.of("=zz", "=4", "=41", "b+c", "b\\\\", "b\\\"c", "é")) {
         String set = "[{\"KV\":{\"Verb\":\"set\",\"Key\":\"%slock/%s\",\"Value\":\"\"}}]";

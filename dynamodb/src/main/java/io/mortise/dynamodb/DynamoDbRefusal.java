@@ -7,7 +7,6 @@ import io.mortise.internal.storekit.HttpServers;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
-import java.net.http.HttpTimeoutException;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -65,7 +64,7 @@ final class DynamoDbRefusal {
     }
     for (Throwable at = failure; at != null; at = at.getCause()) {
       if (at instanceof ApiCallTimeoutException || at instanceof SocketTimeoutException) {
-        HttpTimeoutException timeout = new HttpTimeoutException(at.getMessage());
+        SocketTimeoutException timeout = new SocketTimeoutException(at.getMessage());
         timeout.initCause(failure);
         return target.http().translated(timeout);
       } else if (at.getClass().getSimpleName().equals("JsonParseException")) {

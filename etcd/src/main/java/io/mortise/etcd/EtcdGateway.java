@@ -3,16 +3,15 @@ package io.mortise.etcd;
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.HttpServers;
-import io.mortise.internal.storekit.HttpServers.RequestForm;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
+import io.mortise.internal.storekit.HttpServers.HttpAnswer;
+import io.mortise.internal.storekit.HttpServers.HttpCall;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Flow;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class EtcdGateway implements AutoCloseable {
   private static final int MOST_IN_FLIGHT = 64;
   private static final int OK = 200;
+  private static final Duration ENDLESS = Duration.ofDays(365);
 
   private final EtcdTarget target;
   private final HttpServers members;
@@ -36,10 +36,11 @@ final class EtcdGateway implements AutoCloseable {
    * Sends nothing yet.
    *
    * @param purpose what its threads are called by
+   * @param ticker for how long an answer is waited for
    */
-  EtcdGateway(EtcdTarget target, String purpose) {
+  EtcdGateway(EtcdTarget target, String purpose, Ticker ticker) {
     this.target = target;
-    this.members = new HttpServers(target.http(), MOST_IN_FLIGHT, purpose);
+    this.members = new HttpServers(target.http(), MOST_IN_FLIGHT, purpose, ticker);
   }
 
   /** What to call the store in messages. */
@@ -65,7 +66,9 @@ final class EtcdGateway implements AutoCloseable {
    * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
    */
   CompletionStage<JsonObject> call(String path, String body) {
-    return members.inTurn(() -> withToken(path, body, null), this::translated);
+    return CompletionStages.start(() -> withToken(path, body, null))
+        .exceptionallyCompose(
+            failure -> CompletableFuture.failedFuture(translated(CompletionStages.cause(failure))));
   }
 
   /**
@@ -127,34 +130,25 @@ final class EtcdGateway implements AutoCloseable {
     }
     String body =
         "{\"name\":" + JsonText.quoted(user) + ",\"password\":" + JsonText.quoted(password) + "}";
-    send("/v3/auth/authenticate", body, "")
-        .whenComplete(
-            (found, failure) -> {
-              if (failure == null) {
-                fetched.complete(found.text("token"));
-              } else {
-                fetched.completeExceptionally(CompletionStages.cause(failure));
-              }
-            });
+    CompletionStages.copy(
+        send("/v3/auth/authenticate", body, "").thenApply(found -> found.text("token")), fetched);
     return fetched;
   }
 
   private CompletionStage<JsonObject> send(String path, String body, String token) {
-    return members.send(path, form(body, token)).thenCompose(this::result);
+    return members.send(post(path, body, token)).thenCompose(this::result);
   }
 
-  private static RequestForm form(String body, String token) {
-    return request -> {
-      request.POST(BodyPublishers.ofString(body));
-      return token.isEmpty() ? request : request.header("Authorization", token);
-    };
+  private static HttpCall post(String path, String body, String token) {
+    Map<String, String> headers = token.isEmpty() ? Map.of() : Map.of("Authorization", token);
+    return new HttpCall("POST", path, headers, body);
   }
 
-  private CompletionStage<JsonObject> result(HttpResponse<String> response) {
-    if (response.statusCode() == OK) {
+  private CompletionStage<JsonObject> result(HttpAnswer response) {
+    if (response.status() == OK) {
       return CompletableFuture.completedFuture(JsonReader.read(response.body()));
     }
-    GatewayException refusal = new GatewayException(response.statusCode(), response.body());
+    GatewayException refusal = new GatewayException(response.status(), response.body());
     if (refusal.isOfMember()) {
       members.moveOn(response);
     }
@@ -164,20 +158,22 @@ final class EtcdGateway implements AutoCloseable {
   /**
    * Sends a request whose answer does not end.
    *
-   * @param lines gets the lines of the answer; its end is that of the stream
-   * @return completes when the answer begins, with the status; or exceptionally
+   * @param lines gets the lines of the answer, by one thread
+   * @return completes when the answer ends or fails; cancelling it ends the request
    */
-  CompletionStage<Integer> stream(String path, String body, Flow.Subscriber<String> lines) {
-    return token(null)
-        .thenCompose(
-            with -> members.stream(path, form(body, with), BodyHandlers.fromLineSubscriber(lines)))
-        .handle(
-            (response, failure) -> {
-              if (failure != null) {
-                throw new CompletionException(CompletionStages.cause(failure));
-              }
-              return response.statusCode();
-            });
+  CompletableFuture<HttpAnswer> stream(String path, String body, Consumer<String> lines) {
+    CompletableFuture<HttpAnswer> end = new CompletableFuture<>();
+    CompletionStages.copy(
+        token(null)
+            .thenCompose(
+                with -> {
+                  CompletableFuture<HttpAnswer> exchange =
+                      members.stream(post(path, body, with), ENDLESS, lines);
+                  var unused = end.whenComplete((answer, failure) -> exchange.cancel(true));
+                  return exchange;
+                }),
+        end);
+    return end;
   }
 
   private RuntimeException translated(Throwable failure) {
@@ -186,7 +182,7 @@ final class EtcdGateway implements AutoCloseable {
         : members.translated(failure);
   }
 
-  /** Refuses further requests, as {@link HttpServers#close} says. */
+  /** Ends all requests, as {@link HttpServers#close} says. */
   @Override
   public void close() {
     members.close();

@@ -47,12 +47,15 @@ public final class EtcdStore {
 
   static LockStore open(StoreUrl url) {
     EtcdTarget target = EtcdTarget.parse(url);
-    EtcdGateway gateway = new EtcdGateway(target, "requests");
+    EtcdGateway gateway = new EtcdGateway(target, "requests", Ticker.SYSTEM);
     LongSupplier micros = VersionedDocuments.timeOfDay(Ticker.SYSTEM, WallClock.SYSTEM);
     EtcdDocuments documents = new EtcdDocuments(gateway, target.prefix(), micros, Ticker.SYSTEM);
     EtcdDocuments renewals =
         new EtcdDocuments(
-            new EtcdGateway(target, "renewals"), target.prefix(), micros, Ticker.SYSTEM);
+            new EtcdGateway(target, "renewals", Ticker.SYSTEM),
+            target.prefix(),
+            micros,
+            Ticker.SYSTEM);
     try {
       return ReportingStore.checked(
           DocumentStore.withoutClock(

@@ -3,12 +3,14 @@ package io.mortise.etcd;
 import static io.mortise.etcd.JsonText.base64;
 
 import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.internal.storekit.HttpServers.HttpAnswer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Flow;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -120,13 +122,7 @@ final class EtcdWatch {
     if (before != null) {
       before.cancel();
     }
-    gateway.stream("/v3/watch", body, next)
-        .whenComplete(
-            (status, failure) -> {
-              if (failure != null) {
-                forget(next);
-              }
-            });
+    next.begin(body);
   }
 
   private void forget(WatchStream stream) {
@@ -189,36 +185,27 @@ final class EtcdWatch {
   }
 
   /** The answer to one request, line by line. */
-  private final class WatchStream implements Flow.Subscriber<String> {
+  private final class WatchStream implements Consumer<String> {
     /** Whether it has told of a write: one that ends at once, each time, is not worth a loop. */
     private volatile boolean hasTold;
 
     /** The latest revision that it has told of. Guarded by the lock. */
     private long seen;
 
-    private volatile boolean cancelled;
-    private volatile Flow.@Nullable Subscription subscription;
+    private final CompletableFuture<Void> cancelled = new CompletableFuture<>();
+
+    void begin(String body) {
+      CompletableFuture<HttpAnswer> exchange = gateway.stream("/v3/watch", body, this);
+      CompletableFuture<?> unused = exchange.whenComplete((answer, failure) -> ended(this));
+      unused = cancelled.thenRun(() -> exchange.cancel(true));
+    }
 
     void cancel() {
-      cancelled = true;
-      Flow.Subscription begunBefore = subscription;
-      if (begunBefore != null) {
-        begunBefore.cancel();
-      }
+      cancelled.complete(null);
     }
 
     @Override
-    public void onSubscribe(Flow.Subscription lines) {
-      subscription = lines;
-      if (cancelled) {
-        lines.cancel();
-      } else {
-        lines.request(Long.MAX_VALUE);
-      }
-    }
-
-    @Override
-    public void onNext(String line) {
+    public void accept(String line) {
       JsonObject answer;
       try {
         answer = JsonReader.read(line);
@@ -233,16 +220,6 @@ final class EtcdWatch {
       } else {
         take(this, result);
       }
-    }
-
-    @Override
-    public void onError(Throwable failure) {
-      ended(this);
-    }
-
-    @Override
-    public void onComplete() {
-      ended(this);
     }
   }
 }

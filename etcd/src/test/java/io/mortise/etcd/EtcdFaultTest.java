@@ -47,7 +47,8 @@ class EtcdFaultTest extends ClocklessFaultContract<EtcdServer> {
             new EtcdGateway(
                 EtcdTarget.parse(
                     StoreUrl.parse("etcd://127.0.0.1:" + stalling.port() + "?timeout=200ms")),
-                "test")) {
+                "test",
+                Ticker.SYSTEM)) {
       EtcdDocuments documents = new EtcdDocuments(gateway, "/mortise/", () -> 0, Ticker.SYSTEM);
       for (int i = 0; i < 5; i++) {
         String key = "lock/" + i;

@@ -6,6 +6,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.etcd.RequestBatcher.Answer;
 import io.mortise.etcd.RequestBatcher.RequestKind;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.BoundedWait;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -26,7 +27,8 @@ class RequestBatcherTest {
     AtomicLong nanos = new AtomicLong();
     ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     String url = "etcd://127.0.0.1:" + silent.getLocalPort() + "?timeout=1m";
-    try (EtcdGateway gateway = new EtcdGateway(EtcdTarget.parse(StoreUrl.parse(url)), "test")) {
+    try (EtcdGateway gateway =
+        new EtcdGateway(EtcdTarget.parse(StoreUrl.parse(url)), "test", Ticker.SYSTEM)) {
       RequestBatcher requests = new RequestBatcher(gateway, nanos::get);
       List<CompletionStage<Answer>> answers =
           Stream.generate(() -> requests.send(RequestKind.RANGE, RANGE, Set.of()))

@@ -19,6 +19,18 @@ public final class CompletionStages {
     }
   }
 
+  /** Completes a future as the stage completes, with its failure as it is. */
+  public static <T> void copy(CompletionStage<T> from, CompletableFuture<T> to) {
+    from.whenComplete(
+        (value, failure) -> {
+          if (failure == null) {
+            to.complete(value);
+          } else {
+            to.completeExceptionally(cause(failure));
+          }
+        });
+  }
+
   /** The failure that a stage has, without what stages wrap it in. */
   public static Throwable cause(@Nullable Throwable failure) {
     Throwable cause = failure;

@@ -2,79 +2,74 @@ package io.mortise.internal.storekit;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.time.DurationText;
+import io.mortise.spi.time.Ticker;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.UnknownHostException;
-import java.net.http.HttpClient;
-import java.net.http.HttpClient.Version;
-import java.net.http.HttpConnectTimeoutException;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandler;
-import java.net.http.HttpResponse.BodyHandlers;
-import java.net.http.HttpTimeoutException;
-import java.nio.channels.ClosedChannelException;
-import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Queue;
-import java.util.concurrent.BlockingQueue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Future;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests to the servers of one system, over the JDK's HTTP client. Each has a connection of its
- * own while it lasts, so there is a bound on those that are sent at a time; further ones wait for
- * their turn, for no longer than for an answer: a request whose turn has not come by then fails,
- * and is never sent. Each request has a thread that waits for its answer. A request whose server
- * cannot be connected to goes to the next one. A request that may have been executed is not sent
- * again: that is its caller's affair.
+ * Requests to the servers of one system, over connections of our own ({@link HttpConnection}). Each
+ * request has one for itself while it lasts, so there is a bound on those that are sent at a time;
+ * further ones wait for their turn, for no longer than for an answer: a request whose turn has not
+ * come by then fails, and is never sent. A request whose server cannot be connected to goes to the
+ * next one. A request that may have been executed is not sent again: that is its caller's affair.
  *
- * <p>Thread-safe. Nothing is called under the lock. Users require {@code java.net.http}; core alone
- * does not.
+ * <p><b>Threads.</b> The calling thread writes a request, if a connection is idle. The thread of
+ * the connection reads the answer and runs what depends on it; only then the connection is idle
+ * again. So no answer waits for the callbacks of another one.
+ *
+ * <p>Thread-safe. Nothing is called under the lock.
  */
-@SuppressWarnings("exports") // of types of java.net.http, which users require themselves
 public final class HttpServers implements AutoCloseable {
   /** A proxy may answer with pages of HTML. */
   private static final int MOST_SHOWN = 200;
 
   private final HttpTarget target;
   private final int mostInFlight;
-  private final HttpClient client;
+  private final String threadName;
+  private final Ticker ticker;
+  private final @Nullable SSLContext tls;
 
-  /** A thread for each request in flight. The turns bound their number. */
-  private final ExecutorService senders;
+  /** All connections, and those that were used last first: others end by themselves. */
+  private final Set<HttpConnection> open = ConcurrentHashMap.newKeySet();
+
+  private final Deque<HttpConnection> idle = new ConcurrentLinkedDeque<>();
 
   private final ReentrantLock guard = new ReentrantLock();
 
   /**
    * Those that wait for their turn, and that have given it up. Guarded by the lock, as the next.
    */
-  private final Queue<Turn<?>> waiting = new ArrayDeque<>();
+  private final Queue<HttpExchange> waiting = new ArrayDeque<>();
 
   private int inFlight;
 
@@ -115,7 +110,7 @@ public final class HttpServers implements AutoCloseable {
 
     /** What a failure of an exchange means for a lock. */
     public RuntimeException translated(Throwable failure) {
-      if (failure instanceof HttpTimeoutException || failure instanceof TimeoutException) {
+      if (failure instanceof SocketTimeoutException || failure instanceof TimeoutException) {
         Duration limit = failure instanceof TimeoutException ? wholeTimeout() : timeout;
         return new StoreUnavailableException(
             "%s did not answer within %s (store=%s). Check that it runs, that this is its port, and that no firewall is between; raise timeout if the network is slow."
@@ -151,11 +146,61 @@ public final class HttpServers implements AutoCloseable {
     }
   }
 
-  /** Makes a request, before it is sent; perhaps once for each server. */
-  public interface RequestForm {
-    /** Adds what is besides the address. */
-    HttpRequest.Builder complete(HttpRequest.Builder request);
+  /**
+   * A request, to whatever server.
+   *
+   * @param path with its query
+   * @param body null if it has none
+   */
+  public record HttpCall(
+      String method, String path, Map<String, String> headers, @Nullable String body) {
+    private static final Pattern PATH = Pattern.compile("/[!-~]*");
+    private static final Pattern VALUE = Pattern.compile("[ -~]*");
+
+    /**
+     * Refuses what would be another request, or none.
+     *
+     * @throws IllegalArgumentException if the path or a header has characters that HTTP has not
+     */
+    public HttpCall {
+      headers = Map.copyOf(headers);
+      if (!PATH.matcher(path).matches()
+          || !headers.values().stream().allMatch(value -> VALUE.matcher(value).matches())) {
+        throw new IllegalArgumentException(
+            "A path or a header has characters that HTTP does not take. Use visible ASCII.");
+      }
+    }
+
+    /** As it is sent. */
+    byte[] bytes(String host) {
+      byte[] content = body == null ? new byte[0] : body.getBytes(StandardCharsets.UTF_8);
+      StringBuilder head = new StringBuilder(256);
+      head.append(method).append(' ').append(path).append(" HTTP/1.1\r\nHost: ").append(host);
+      headers.forEach((name, value) -> head.append("\r\n").append(name).append(": ").append(value));
+      if (body != null) {
+        head.append("\r\nContent-Length: ").append(content.length);
+      }
+      byte[] before = head.append("\r\n\r\n").toString().getBytes(StandardCharsets.US_ASCII);
+      byte[] all = Arrays.copyOf(before, before.length + content.length);
+      System.arraycopy(content, 0, all, before.length, content.length);
+      return all;
+    }
+
+    /** The headers may have a secret. */
+    @Override
+    public String toString() {
+      return method + " " + path;
+    }
   }
+
+  /**
+   * What a server has answered.
+   *
+   * @param server which one, for {@link #moveOn}
+   * @param headers by their names in lower case
+   * @param body empty if its lines were wanted
+   */
+  public record HttpAnswer(int server, int status, Map<String, String> headers, String body) {}
 
   /**
    * Sends nothing yet.
@@ -164,41 +209,12 @@ public final class HttpServers implements AutoCloseable {
    * @param purpose what its threads are called by
    * @throws StoreUnfitException if the trusted certificates cannot be read
    */
-  public HttpServers(HttpTarget target, int mostInFlight, String purpose) {
+  public HttpServers(HttpTarget target, int mostInFlight, String purpose, Ticker ticker) {
     this.target = target;
     this.mostInFlight = mostInFlight;
-    String name = "mortise-" + target.product().toLowerCase(Locale.ROOT) + "-" + purpose;
-    // They end by themselves: the client has no end that could be told to them.
-    ThreadPoolExecutor threads = threads(name, 2, new LinkedBlockingQueue<>());
-    threads.allowCoreThreadTimeOut(true);
-    this.senders = threads(name + "-sender", 0, new SynchronousQueue<>());
-    HttpClient.Builder builder =
-        HttpClient.newBuilder()
-            .version(Version.HTTP_1_1)
-            .connectTimeout(target.timeout())
-            .executor(threads);
-    if (target.isTls()) {
-      builder.sslContext(trusted(target.ca()));
-    }
-    this.client = builder.build();
-  }
-
-  /**
-   * @param core how many there are before tasks wait in the queue
-   */
-  private static ThreadPoolExecutor threads(String name, int core, BlockingQueue<Runnable> queue) {
-    return new ThreadPoolExecutor(
-        core,
-        // As many as there are turns, and few more.
-        Integer.MAX_VALUE,
-        1,
-        TimeUnit.SECONDS,
-        queue,
-        task -> {
-          Thread thread = new Thread(task, name);
-          thread.setDaemon(true);
-          return thread;
-        });
+    this.threadName = "mortise-" + target.product().toLowerCase(Locale.ROOT) + "-" + purpose;
+    this.ticker = ticker;
+    this.tls = target.isTls() ? trusted(target.ca()) : null;
   }
 
   private static SSLContext trusted(@Nullable Path ca) {
@@ -210,117 +226,6 @@ public final class HttpServers implements AutoCloseable {
     }
   }
 
-  /**
-   * Begins a request when it has its turn, which ends with its stage. If it has not come within the
-   * target's timeout, the request is never begun.
-   *
-   * @param request several exchanges perhaps, one after the other; an exception is a failed stage
-   * @param translated makes the failure that callers see of that of the request
-   */
-  public <T> CompletionStage<T> inTurn(
-      Supplier<CompletionStage<T>> request, Function<Throwable, RuntimeException> translated) {
-    if (closed) {
-      return CompletableFuture.failedFuture(
-          new StoreUnavailableException("The store is closed (store=" + target.display() + ")."));
-    }
-    Turn<T> turn = new Turn<>(request, translated);
-    if (takesTurn(turn)) {
-      begin(turn);
-    } else {
-      turn.giveUpInTime();
-    }
-    return turn.answer;
-  }
-
-  /** Whether it has its turn now; else it waits for it. */
-  private boolean takesTurn(Turn<?> turn) {
-    guard.lock();
-    try {
-      if (inFlight == mostInFlight) {
-        waiting.add(turn);
-        return false;
-      }
-      inFlight++;
-      return true;
-    } finally {
-      guard.unlock();
-    }
-  }
-
-  /** Ends a turn, and takes the next one that was not given up; null if there is none. */
-  private @Nullable Turn<?> next() {
-    Turn<?> turn;
-    do {
-      guard.lock();
-      try {
-        turn = waiting.poll();
-        inFlight -= turn == null ? 1 : 0;
-      } finally {
-        guard.unlock();
-      }
-    } while (turn != null && !turn.comes());
-    return turn;
-  }
-
-  /** Begins a request, and further ones as long as they end at once: in a loop, not nested. */
-  private void begin(@Nullable Turn<?> first) {
-    Turn<?> turn = first;
-    while (turn != null) {
-      turn = turn.endsAtOnce() ? next() : null;
-    }
-  }
-
-  /** A request that waits for its turn, or has it. */
-  private final class Turn<T> {
-    private final Supplier<CompletionStage<T>> request;
-    private final Function<Throwable, RuntimeException> translated;
-    private final CompletableFuture<T> answer = new CompletableFuture<>();
-
-    /** Whichever is first: the turn has come, or was given up. */
-    private final CompletableFuture<Void> awaited = new CompletableFuture<>();
-
-    Turn(Supplier<CompletionStage<T>> request, Function<Throwable, RuntimeException> translated) {
-      this.request = request;
-      this.translated = translated;
-    }
-
-    void giveUpInTime() {
-      var unused =
-          awaited
-              .orTimeout(target.timeout().toMillis(), TimeUnit.MILLISECONDS)
-              .whenComplete(
-                  (come, late) -> {
-                    if (late != null) {
-                      answer.completeExceptionally(unsent());
-                    }
-                  });
-    }
-
-    /** The turn comes; false if it was given up before. */
-    boolean comes() {
-      return awaited.complete(null);
-    }
-
-    /** Begins the request; returns whether it has ended, else begins the next one after it. */
-    boolean endsAtOnce() {
-      CompletableFuture<T> begun = CompletionStages.start(request::get).toCompletableFuture();
-      boolean ended = begun.isDone();
-      var unused =
-          begun.whenComplete(
-              (found, failure) -> {
-                if (!ended) {
-                  begin(next());
-                }
-                if (failure == null) {
-                  answer.complete(found);
-                } else {
-                  answer.completeExceptionally(translated.apply(CompletionStages.cause(failure)));
-                }
-              });
-      return ended;
-    }
-  }
-
   /** The failure of a request whose turn has not come in time. */
   public StoreUnavailableException unsent() {
     return new StoreUnavailableException(
@@ -329,118 +234,168 @@ public final class HttpServers implements AutoCloseable {
                 target.product(), DurationText.formatExact(target.timeout()), target.display()));
   }
 
-  /** Sends to the present server, or the next one that can be connected to. */
-  public CompletionStage<HttpResponse<String>> send(String path, RequestForm form) {
-    return send(path, form, 0);
-  }
-
-  private CompletionStage<HttpResponse<String>> send(String path, RequestForm form, int tried) {
-    int to = present.get();
-    CompletableFuture<HttpResponse<String>> exchange =
-        exchange(to, path, request -> form.complete(request).timeout(target.timeout()));
-    return exchange
-        .copy()
-        // The request's limit ends with the headers of the answer. The rest has as long again.
-        .orTimeout(target.wholeTimeout().toMillis(), TimeUnit.MILLISECONDS)
-        .handle(
-            (response, failure) -> {
-              if (failure == null) {
-                return CompletableFuture.<HttpResponse<String>>completedFuture(response);
-              }
-              exchange.cancel(true);
-              moveOn(to);
-              Throwable cause = CompletionStages.cause(failure);
-              boolean unsent =
-                  cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException;
-              return unsent && tried + 1 < target.servers().size()
-                  ? send(path, form, tried + 1)
-                  : CompletableFuture.<HttpResponse<String>>failedFuture(cause);
-            })
-        .thenCompose(stage -> stage);
-  }
-
   /**
-   * A request in a thread that waits for its answer. The client's asynchronous form hands each
-   * answer to the default executor of futures, which on one or two processors starts a thread for
-   * it.
-   *
-   * @return cancelling it ends the request
+   * Sends to the present server, or the next one that can be connected to, when the request has its
+   * turn. If that has not come within the target's timeout, the request is never sent.
    */
-  private CompletableFuture<HttpResponse<String>> exchange(int to, String path, RequestForm form) {
-    CompletableFuture<HttpResponse<String>> exchange = new CompletableFuture<>();
-    Future<?> sender =
-        senders.submit(
-            () -> {
-              try {
-                exchange.complete(
-                    client.send(
-                        request(to, path, form), BodyHandlers.ofString(StandardCharsets.UTF_8)));
-              } catch (RuntimeException e) {
-                exchange.completeExceptionally(refused(e));
-              } catch (IOException | InterruptedException | Error e) {
-                exchange.completeExceptionally(e);
-              }
-            });
-    var unused =
-        exchange.whenComplete(
-            (response, failure) -> {
-              if (exchange.isCancelled()) {
-                sender.cancel(true);
-              }
-            });
-    return exchange;
-  }
-
-  private HttpRequest request(int to, String path, RequestForm form) {
-    URI address = target.servers().get(to).resolve(path);
-    return form.complete(HttpRequest.newBuilder(address)).build();
-  }
-
-  /** An exception of the client, which refuses an address, is a connection that was not made. */
-  private static ConnectException refused(RuntimeException e) {
-    ConnectException refused = new ConnectException(e.getMessage());
-    refused.initCause(e);
-    return refused;
-  }
-
-  /**
-   * Sends a request that takes as long as it takes, to the present server alone and besides those
-   * that have their turn. The request's form may set a limit.
-   *
-   * @return cancelling it ends the request
-   */
-  public <T> CompletableFuture<HttpResponse<T>> stream(
-      String path, RequestForm form, BodyHandler<T> body) {
-    int to = present.get();
-    CompletableFuture<HttpResponse<T>> exchange;
-    try {
-      exchange = client.sendAsync(request(to, path, form), body);
-    } catch (RuntimeException e) {
-      exchange = CompletableFuture.failedFuture(refused(e));
+  public CompletableFuture<HttpAnswer> send(HttpCall call) {
+    HttpExchange exchange = new HttpExchange(call, target.timeout(), null);
+    if (takesTurn(exchange)) {
+      begin(exchange);
+    } else {
+      exchange.giveUpUnlessBegun(target.timeout(), this::unsent);
     }
-    return movesOn(to, exchange);
+    return exchange;
   }
 
-  private <T> CompletableFuture<HttpResponse<T>> movesOn(
-      int to, CompletableFuture<HttpResponse<T>> exchange) {
-    var unused =
-        exchange.whenComplete(
-            (response, failure) -> {
-              if (failure != null && !exchange.isCancelled()) {
-                moveOn(to);
-              }
-            });
+  /**
+   * Sends a request that takes as long as it takes, besides those that have their turn.
+   *
+   * @param limit until the headers of the answer have come; the rest has as long again
+   * @param lines gets the lines of the answer, by one thread; null if it is wanted as a whole
+   * @return completes at the end of the answer; cancelling it ends the request
+   */
+  public CompletableFuture<HttpAnswer> stream(
+      HttpCall call, Duration limit, @Nullable Consumer<String> lines) {
+    HttpExchange exchange = new HttpExchange(call, limit, lines);
+    begin(exchange);
     return exchange;
+  }
+
+  /** Whether it has its turn now; else it waits for it. */
+  private boolean takesTurn(HttpExchange exchange) {
+    guard.lock();
+    try {
+      if (inFlight == mostInFlight) {
+        waiting.add(exchange);
+        return false;
+      }
+      inFlight++;
+      exchange.hasTurn = true;
+      return true;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Passes the turn of an exchange on; returns null if it has none, or no other waits for it. */
+  private @Nullable HttpExchange next(HttpExchange ended) {
+    HttpExchange next = null;
+    while (ended.hasTurn) {
+      guard.lock();
+      try {
+        next = waiting.poll();
+        inFlight -= next == null ? 1 : 0;
+      } finally {
+        guard.unlock();
+      }
+      ended.hasTurn = next != null && !next.begins();
+    }
+    return next;
+  }
+
+  /** Sends by a connection that is idle, or by a new one. */
+  private void begin(@Nullable HttpExchange first) {
+    HttpExchange exchange = first;
+    while (exchange != null && !isTaken(exchange)) {
+      HttpExchange unsent = exchange;
+      try {
+        Thread thread = new Thread(() -> run(unsent), threadName);
+        thread.setDaemon(true);
+        thread.start();
+        return;
+      } catch (OutOfMemoryError e) {
+        unsent.completeExceptionally(e);
+        exchange = next(unsent);
+      }
+    }
+  }
+
+  /** Whether a connection that was idle takes it. */
+  private boolean isTaken(HttpExchange exchange) {
+    while (true) {
+      HttpConnection last = idle.poll();
+      if (last == null) {
+        return false;
+      } else if (last.server() == present.get() && last.take(exchange)) {
+        return true;
+      }
+      last.kill();
+    }
+  }
+
+  /** The thread of a connection: opens it for an exchange, and reads answers until its end. */
+  private void run(HttpExchange first) {
+    HttpExchange exchange = first;
+    HttpConnection connection = null;
+    try {
+      connection = connect(first);
+      connection.take(first);
+      while (exchange.readAnswer(connection)) {
+        HttpExchange next = next(exchange);
+        connection.becomesIdle();
+        if (next != null) {
+          connection.take(next);
+        } else {
+          idle.push(connection);
+          next = connection.awaitExchange();
+        }
+        if (next == null) {
+          break;
+        }
+        exchange = next;
+      }
+    } catch (IOException | RuntimeException | Error e) {
+      exchange.completeExceptionally(e);
+      if (connection != null && !exchange.isCancelled()) {
+        moveOn(connection.server());
+      }
+    } finally {
+      if (connection != null) {
+        end(connection);
+      }
+      begin(next(exchange));
+    }
+  }
+
+  private HttpConnection connect(HttpExchange first) throws IOException {
+    if (first.hasTurn) {
+      // To find the addresses of a host has no limit of its own.
+      Duration longest = target.wholeTimeout().multipliedBy(target.servers().size());
+      var unused = first.orTimeout(longest.toMillis(), TimeUnit.MILLISECONDS);
+    }
+    for (int tried = 1; ; tried++) {
+      int to = present.get();
+      HttpConnection connection =
+          new HttpConnection(to, target.servers().get(to), target.timeout(), ticker);
+      open.add(connection);
+      try {
+        first.movesTo(connection, ticker.nanos());
+        if (closed) {
+          throw new StoreUnavailableException(
+              "The store is closed (store=" + target.display() + ").");
+        }
+        connection.open(tls);
+        return connection;
+      } catch (IOException | RuntimeException | Error e) {
+        end(connection);
+        moveOn(to);
+        if (!(e instanceof IOException) || tried == target.servers().size() || first.isDone()) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private void end(HttpConnection connection) {
+    connection.kill();
+    open.remove(connection);
+    idle.remove(connection);
   }
 
   /** Leaves the server that has answered so: another may do what it cannot, now. */
-  public void moveOn(HttpResponse<?> answer) {
-    for (int i = 0; i < target.servers().size(); i++) {
-      if (target.servers().get(i).getAuthority().equals(answer.uri().getAuthority())) {
-        moveOn(i);
-        return;
-      }
-    }
+  public void moveOn(HttpAnswer answer) {
+    moveOn(answer.server());
   }
 
   private void moveOn(int from) {
@@ -458,16 +413,11 @@ public final class HttpServers implements AutoCloseable {
     return whole.length() <= MOST_SHOWN ? whole : whole.substring(0, MOST_SHOWN) + "…";
   }
 
-  /** The client's exceptions often have no text of their own, nor have those that they wrap. */
   private static String whyNotConnected(Throwable failure) {
-    String said = null;
-    for (Throwable at = failure; at != null; at = at.getCause()) {
-      if (at instanceof UnresolvedAddressException || at instanceof UnknownHostException) {
-        return "unknown host";
-      }
-      said = said == null && !(at instanceof ClosedChannelException) ? at.getMessage() : said;
-    }
-    return said == null || said.equals("Connection refused") ? "connection refused" : said;
+    String said = failure.getMessage();
+    return failure instanceof UnknownHostException
+        ? "unknown host"
+        : said == null || said.startsWith("Connection refused") ? "connection refused" : said;
   }
 
   /** Whether the two sides do not agree, and not only the connection broke. */
@@ -481,12 +431,15 @@ public final class HttpServers implements AutoCloseable {
     return inTls && !(deepest instanceof EOFException || deepest instanceof SocketException);
   }
 
-  /**
-   * Refuses further requests. Connections are closed when the client is collected: in Java 17 it
-   * cannot be told.
-   */
+  /** How many connections there are. */
+  int connections() {
+    return open.size();
+  }
+
+  /** Ends all connections, and refuses further requests. Does not block. */
   @Override
   public void close() {
     closed = true;
+    open.forEach(HttpConnection::kill);
   }
 }

@@ -3,92 +3,259 @@ package io.mortise.internal.storekit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.sun.net.httpserver.HttpServer;
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.HttpServers.HttpAnswer;
+import io.mortise.internal.storekit.HttpServers.HttpCall;
 import io.mortise.internal.storekit.HttpServers.HttpTarget;
+import io.mortise.spi.time.Ticker;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.net.UnknownHostException;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
-/** Turns, and servers that the client refuses. */
+/** Connections that are kept, break or stall; turns; servers that cannot be connected to. */
 class HttpServersTest {
   private static final Duration LONG = Duration.ofMinutes(1);
-  private static final Duration SHORT = Duration.ofMillis(50);
+  private static final HttpCall GET = new HttpCall("GET", "/x", Map.of(), null);
 
-  /** The client refuses it: the URI of such a name has no host. */
+  /** It cannot be connected to: the URI of such a name has no host. */
   private static final URI NAMELESS = URI.create("http://my_host:8500");
 
   private static HttpServers servers(Duration timeout, URI... servers) {
     return new HttpServers(
-        new HttpTarget("Tested", List.of(servers), timeout, null, "tested:a"), 1, "test");
-  }
-
-  private static <T> CompletionStage<T> inTurn(
-      HttpServers servers, Supplier<CompletionStage<T>> request) {
-    return servers.inTurn(request, servers::translated);
+        new HttpTarget("Tested", List.of(servers), timeout, null, "tested:a"),
+        1,
+        "test",
+        Ticker.SYSTEM);
   }
 
   private static <T> T join(CompletionStage<T> stage) throws Exception {
     return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
   }
 
-  private static CompletionStage<String> fails() {
-    throw new StoreUnavailableException("cannot be begun");
+  private static String body(HttpServers servers) throws Exception {
+    return join(servers.send(GET)).body();
+  }
+
+  /** Fails as the stores that use it do. */
+  private static void assertFails(
+      HttpServers servers, CompletionStage<HttpAnswer> answer, String message) {
+    assertThatThrownBy(
+            () -> {
+              try {
+                join(answer);
+              } catch (ExecutionException e) {
+                throw servers.translated(e.getCause());
+              }
+            })
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining(message);
+  }
+
+  private static void await(BooleanSupplier condition) {
+    for (int i = 0; i < 20_000 && !condition.getAsBoolean(); i++) {
+      LockSupport.parkNanos(1_000_000);
+    }
+    assertThat(condition.getAsBoolean()).isTrue();
+  }
+
+  private static void awaitAllClosed(ScriptedServer server) {
+    await(() -> server.open.get() == 0);
   }
 
   @Test
-  void givenTurnThatDoesNotComeInTime_thenTheRequestFails_andIsNeverSent() throws Exception {
-    AtomicInteger sent = new AtomicInteger();
-    try (HttpServers servers = servers(SHORT, NAMELESS)) {
-      CompletableFuture<String> first = new CompletableFuture<>();
-      CompletionStage<String> before = inTurn(servers, () -> first);
-      CompletionStage<Integer> late =
-          inTurn(servers, () -> CompletableFuture.completedFuture(sent.incrementAndGet()));
-      assertThatThrownBy(() -> join(late))
-          .hasCauseInstanceOf(StoreUnavailableException.class)
-          .hasMessageContaining("A request to Tested was not sent within 50ms");
-      first.complete("answer");
-      assertThat(join(before)).isEqualTo("answer");
-      assertThat(sent).hasValue(0);
-      assertThat(join(inTurn(servers, () -> CompletableFuture.completedFuture("next"))))
-          .as("the turn is free again")
-          .isEqualTo("next");
+  void givenRequests_thenTheyShareAConnection_andEachIsWrittenAsHttpHasIt() throws Exception {
+    try (ScriptedServer server = ScriptedServer.counting();
+        HttpServers servers = servers(LONG, server.uri())) {
+      HttpCall post = new HttpCall("POST", "/a?b=%20", Map.of("X-Token", "s3cret"), "{é}");
+      assertThat(join(servers.send(post)).body()).isEqualTo("1");
+      for (int i = 2; i <= 20; i++) {
+        assertThat(body(servers)).isEqualTo("" + i);
+      }
+      assertThat(server.accepted.get()).as("one is in use until its caller goes on").isLessThan(3);
+      String host = server.uri().getAuthority();
+      assertThat(server.requests)
+          .startsWith(
+              "POST /a?b=%20 HTTP/1.1\r\nHost: "
+                  + host
+                  + "\r\nX-Token: s3cret\r\nContent-Length: 4\r\n\r\n{Ã©}",
+              "GET /x HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+      assertThat(post.toString()).doesNotContain("s3cret");
     }
   }
 
   @Test
-  void givenManyThatCannotBeBegun_thenEachFails_andTheTurnPassesOn() throws Exception {
-    try (HttpServers servers = servers(LONG, NAMELESS)) {
-      CompletableFuture<String> first = new CompletableFuture<>();
-      CompletionStage<String> before = inTurn(servers, () -> first);
-      List<CompletionStage<String>> failing = new ArrayList<>();
-      for (int i = 0; i < 20_000; i++) {
-        failing.add(inTurn(servers, HttpServersTest::fails));
+  void givenValuesThatWouldBeAnotherRequest_thenTheyAreRefused() {
+    for (String text : List.of("a\r\nb", "a\nb", "a\rb", "a\0b", "é")) {
+      assertThatThrownBy(() -> new HttpCall("GET", "/" + text, Map.of(), null))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> new HttpCall("GET", "/", Map.of("X-Token", text), null))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageNotContaining(text);
+    }
+    assertThatThrownBy(() -> new HttpCall("GET", "/a b", Map.of(), null))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void givenConnectionsThatTheServerEnds_thenNoRequestFailsForIt() throws Exception {
+    try (ScriptedServer closing =
+            new ScriptedServer(
+                client -> {
+                  client.request();
+                  client.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nlast");
+                });
+        ScriptedServer idle = ScriptedServer.counting();
+        HttpServers servers = servers(LONG, closing.uri());
+        HttpServers others = servers(LONG, idle.uri())) {
+      assertThat(body(servers)).isEqualTo("last");
+      assertThat(body(servers)).isEqualTo("last");
+      for (int i = 1; i < 10; i++) {
+        assertThat(body(others)).isEqualTo("" + i);
+        idle.hangUp();
+        awaitAllClosed(idle);
+        // The thread of the connection finds it closed.
+        await(() -> others.connections() == 0);
       }
-      CompletionStage<String> last =
-          inTurn(servers, () -> CompletableFuture.completedFuture("last"));
-      first.complete("answer");
-      assertThat(join(before)).isEqualTo("answer");
-      assertThat(join(last)).isEqualTo("last");
-      assertThat(failing)
-          .allSatisfy(stage -> assertThat(stage.toCompletableFuture()).isCompletedExceptionally());
-      assertThatThrownBy(() -> join(inTurn(servers, HttpServersTest::fails)))
-          .hasMessageContaining("cannot be begun");
-      assertThat(join(inTurn(servers, () -> CompletableFuture.completedFuture("one"))))
-          .isEqualTo("one");
+    }
+  }
+
+  @Test
+  void givenServerThatEndsWithoutAnAnswer_thenTheRequestFails_andIsNotSentAgain() throws Exception {
+    try (ScriptedServer silent = new ScriptedServer(client -> client.request());
+        ScriptedServer torn =
+            new ScriptedServer(
+                client -> {
+                  client.request();
+                  client.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfour");
+                });
+        HttpServers one = servers(LONG, silent.uri());
+        HttpServers other = servers(LONG, torn.uri())) {
+      assertFails(one, one.send(GET), "The connection to Tested failed (store=tested:a): ");
+      assertThat(silent.requests).hasSize(1);
+      assertFails(other, other.send(GET), "in the middle of an answer");
+      assertThat(torn.requests).hasSize(1);
+    }
+  }
+
+  @Test
+  void givenAnswersThatStallOrDrip_thenEachIsGivenUp() throws Exception {
+    CountDownLatch over = new CountDownLatch(1);
+    try (ScriptedServer stalling = new ScriptedServer(client -> over.await());
+        ScriptedServer dripping =
+            new ScriptedServer(
+                client -> {
+                  client.send("HTTP/1.1 200 OK\r\n\r\n");
+                  while (!over.await(10, TimeUnit.MILLISECONDS)) {
+                    client.send("x");
+                  }
+                });
+        HttpServers one = servers(Duration.ofMillis(100), stalling.uri());
+        HttpServers tls =
+            servers(
+                Duration.ofMillis(100),
+                URI.create(stalling.uri().toString().replace("http", "https")));
+        HttpServers other = servers(Duration.ofMillis(100), dripping.uri())) {
+      assertFails(one, one.send(GET), "did not answer within 100ms");
+      assertFails(other, other.send(GET), "did not answer within 200ms");
+      assertFails(one, one.send(GET), "did not answer within 100ms");
+      assertFails(tls, tls.send(GET), "did not answer within");
+      awaitAllClosed(dripping);
+    } finally {
+      over.countDown();
+    }
+  }
+
+  @Test
+  void givenTurnThatDoesNotComeInTime_thenTheRequestFails_andIsNeverSent() throws Exception {
+    CountDownLatch rest = new CountDownLatch(1);
+    try (ScriptedServer slow =
+            new ScriptedServer(
+                client -> {
+                  while (client.request() != null) {
+                    client.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nre");
+                    rest.await();
+                    client.send("st");
+                  }
+                });
+        HttpServers servers = servers(Duration.ofSeconds(1), slow.uri())) {
+      CompletionStage<HttpAnswer> first = servers.send(GET);
+      CompletableFuture<HttpAnswer> cancelled = servers.send(GET);
+      cancelled.cancel(true);
+      assertFails(servers, servers.send(GET), "A request to Tested was not sent within 1s");
+      rest.countDown();
+      assertThat(join(first).body()).isEqualTo("rest");
+      assertThat(body(servers)).as("the turn is free again").isEqualTo("rest");
+      assertThat(slow.requests).hasSize(2);
+    }
+  }
+
+  @Test
+  void givenManyRequests_thenEachIsAnsweredOnce_whateverHappensToConnections() throws Exception {
+    AtomicReference<CompletableFuture<HttpAnswer>> nested = new AtomicReference<>();
+    try (ScriptedServer server =
+            new ScriptedServer(
+                client -> {
+                  for (int i = 0; i < 7 && client.request() != null; i++) {
+                    client.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n");
+                    client.send((i == 6 ? "Connection: close\r\n" : "") + "\r\nok");
+                  }
+                });
+        HttpServers servers = servers(LONG, server.uri())) {
+      List<CompletableFuture<HttpAnswer>> answers = new ArrayList<>();
+      for (int i = 0; i < 500; i++) {
+        answers.add(servers.send(GET));
+      }
+      answers.get(0).thenRun(() -> nested.set(servers.send(GET))).join();
+      for (CompletableFuture<HttpAnswer> answer : answers) {
+        assertThat(join(answer).body()).isEqualTo("ok");
+      }
+      assertThat(join(nested.get()).body()).isEqualTo("ok");
+      assertThat(server.requests).hasSize(501);
+    }
+  }
+
+  @Test
+  void givenStream_thenItsLinesComeOneByOne_andCancellingOrClosingEndsItsConnection()
+      throws Exception {
+    LinkedBlockingQueue<String> lines = new LinkedBlockingQueue<>();
+    try (ScriptedServer server =
+        new ScriptedServer(
+            client -> {
+              client.request();
+              client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+              client.send("4\r\none\n\r\n3\r\ntw\303\r\n3\r\n\266\nt\r\n");
+              client.request();
+            })) {
+      HttpServers servers = servers(Duration.ofMillis(100), server.uri());
+      CompletableFuture<HttpAnswer> first = servers.stream(GET, LONG, lines::add);
+      assertThat(lines.poll(20, TimeUnit.SECONDS)).isEqualTo("one");
+      assertThat(lines.poll(20, TimeUnit.SECONDS)).isEqualTo("twö");
+      first.cancel(true);
+      awaitAllClosed(server);
+
+      CompletableFuture<HttpAnswer> second = servers.stream(GET, LONG, lines::add);
+      assertThat(lines.poll(20, TimeUnit.SECONDS)).isEqualTo("one");
+      servers.close();
+      awaitAllClosed(server);
+      assertThatThrownBy(() -> join(second)).isInstanceOf(ExecutionException.class);
+      assertFails(servers, servers.send(GET), "The store is closed (store=tested:a).");
+      assertThat(server.accepted).hasValue(2);
     }
   }
 
@@ -104,52 +271,37 @@ class HttpServersTest {
         HttpServers other = servers(LONG, unknown);
         HttpServers both = servers(LONG, unknown, refusing)) {
       String hint = " Check host and port, and that the server runs.";
-      assertThatThrownBy(() -> statusOf(one))
-          .hasMessageEndingWith("(store=tested:a): connection refused." + hint);
-      assertThatThrownBy(() -> statusOf(other))
-          .hasMessageEndingWith("(store=tested:a): unknown host." + hint);
+      List<CompletableFuture<HttpAnswer>> failing = new ArrayList<>();
+      for (int i = 0; i < 200; i++) {
+        failing.add(one.send(GET));
+      }
+      for (CompletableFuture<HttpAnswer> each : failing) {
+        assertFails(one, each, "(store=tested:a): connection refused." + hint);
+      }
+      assertFails(other, other.send(GET), "(store=tested:a): unknown host." + hint);
       assertThat(one.translated(new NoRouteToHostException("No route to host")))
           .hasMessageEndingWith("(store=tested:a): No route to host." + hint);
       assertThat(one.translated(new UnknownHostException("nowhere")))
           .hasMessageEndingWith("(store=tested:a): unknown host." + hint);
-      assertThatThrownBy(() -> statusOf(both))
-          .hasMessageEndingWith("(store=tested:a): the last one: connection refused." + hint);
+      assertFails(
+          both, both.send(GET), "(store=tested:a): the last one: connection refused." + hint);
     }
   }
 
   @Test
   void givenServerWithoutAHost_thenTheNextOneIsAsked_andAloneItCannotBeConnectedTo()
       throws Exception {
-    HttpServer server =
-        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    server.createContext(
-        "/",
-        exchange -> {
-          exchange.sendResponseHeaders(204, -1);
-          exchange.close();
-        });
-    server.start();
-    URI good = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
-    try (HttpServers both = servers(LONG, NAMELESS, good);
-        HttpServers streams = servers(LONG, NAMELESS, good);
+    try (ScriptedServer good = ScriptedServer.counting();
+        HttpServers both = servers(LONG, NAMELESS, good.uri());
+        HttpServers streams = servers(LONG, NAMELESS, good.uri());
         HttpServers alone = servers(LONG, NAMELESS)) {
-      assertThat(statusOf(both)).isEqualTo(204);
-      assertThatThrownBy(() -> stream(streams)).hasMessageContaining("my_host");
-      assertThat(stream(streams)).as("the next one").isEqualTo(204);
-      assertThatThrownBy(() -> statusOf(alone))
-          .hasCauseInstanceOf(StoreUnavailableException.class)
-          .hasMessageContaining("No server of Tested can be connected to (store=tested:a): ")
-          .hasMessageContaining("my_host");
-    } finally {
-      server.stop(0);
+      HttpAnswer answer = join(both.send(GET));
+      assertThat(answer.body()).isEqualTo("1");
+      both.moveOn(answer);
+      assertThat(body(both)).as("back from the one without a host").isEqualTo("2");
+      assertThat(join(streams.stream(GET, LONG, null)).body()).isEqualTo("3");
+      assertFails(alone, alone.send(GET), "No server of Tested can be connected to");
+      assertFails(alone, alone.send(GET), "my_host");
     }
-  }
-
-  private static int statusOf(HttpServers servers) throws Exception {
-    return join(inTurn(servers, () -> servers.send("/x", request -> request))).statusCode();
-  }
-
-  private static int stream(HttpServers servers) throws Exception {
-    return join(servers.stream("/x", request -> request, BodyHandlers.discarding())).statusCode();
   }
 }

@@ -1,0 +1,180 @@
+package io.mortise.internal.storekit;
+
+import io.mortise.internal.storekit.HttpServers.HttpCall;
+import io.mortise.spi.time.Ticker;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection to a server, for one exchange at a time. It has a thread of its own, which opens
+ * it, reads from it, and so finds at once that the server has closed it. Any thread may {@link
+ * #take} it while it is idle, and writes its request itself; any may {@link #kill} it.
+ */
+final class HttpConnection {
+  /** Proxies close connections that were idle for a minute, some of them earlier. */
+  private static final long MOST_IDLE_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+  /** Stands for the end of a connection that was idle. */
+  private static final HttpExchange ENDED =
+      new HttpExchange(new HttpCall("", "/", Map.of(), null), Duration.ZERO, null);
+
+  private final int server;
+  private final URI address;
+  private final Duration limit;
+  private final Ticker ticker;
+  private final Socket socket = new Socket();
+  private final HttpReader reader = new HttpReader(this::read);
+
+  /** Null while it is idle. */
+  private final AtomicReference<@Nullable HttpExchange> current = new AtomicReference<>();
+
+  private @Nullable InputStream in;
+  private volatile @Nullable OutputStream out;
+
+  /** Of the reading thread. */
+  private long deadline;
+
+  /**
+   * Not connected yet.
+   *
+   * @param server which of the servers it is to
+   * @param limit for connecting, and for each step of it
+   */
+  HttpConnection(int server, URI address, Duration limit, Ticker ticker) {
+    this.server = server;
+    this.address = address;
+    this.limit = limit;
+    this.ticker = ticker;
+  }
+
+  int server() {
+    return server;
+  }
+
+  /**
+   * Connects. Blocks.
+   *
+   * @param tls null without TLS
+   */
+  void open(@Nullable SSLContext tls) throws IOException {
+    String host = address.getHost();
+    if (host == null) {
+      throw new ConnectException("'" + address.getAuthority() + "' has no host name");
+    }
+    int millis = (int) limit.toMillis();
+    socket.connect(new InetSocketAddress(host, address.getPort()), millis);
+    socket.setTcpNoDelay(true);
+    socket.setKeepAlive(true);
+    socket.setSoTimeout(millis);
+    Socket speaking = tls == null ? socket : secured(tls, host);
+    in = speaking.getInputStream();
+    out = speaking.getOutputStream();
+  }
+
+  private SSLSocket secured(SSLContext tls, String host) throws IOException {
+    SSLSocket secured =
+        (SSLSocket) tls.getSocketFactory().createSocket(socket, host, address.getPort(), true);
+    SSLParameters parameters = secured.getSSLParameters();
+    // Without this, any certificate of a trusted authority would do, whomever it is for.
+    parameters.setEndpointIdentificationAlgorithm("HTTPS");
+    secured.setSSLParameters(parameters);
+    secured.startHandshake();
+    return secured;
+  }
+
+  /**
+   * Begins an exchange, if the connection is idle. Blocks only if the server takes nothing in, and
+   * for no longer than the exchange may last.
+   *
+   * @return false if it is not; nothing was sent then
+   */
+  boolean take(HttpExchange exchange) {
+    exchange.movesTo(this, ticker.nanos());
+    OutputStream to = out;
+    if (to == null || !current.compareAndSet(null, exchange)) {
+      return false;
+    }
+    try {
+      to.write(exchange.request(address.getAuthority()));
+    } catch (IOException e) {
+      exchange.completeExceptionally(e);
+    }
+    return true;
+  }
+
+  /**
+   * Waits for the next exchange. Blocks. Called by the connection's own thread.
+   *
+   * @return null if there is none, and can be none any more: the server has closed the connection,
+   *     or it was idle for too long
+   */
+  @Nullable HttpExchange awaitExchange() {
+    long idleUntil = ticker.nanos() + MOST_IDLE_NANOS;
+    boolean ended = false;
+    while (true) {
+      HttpExchange taken = current.get();
+      if (taken != null) {
+        return taken;
+      } else if (ended && current.compareAndSet(null, ENDED)) {
+        return null;
+      }
+      // No longer than an answer may take, lest one be waited for longer.
+      deadline = Math.min(idleUntil - ticker.nanos(), limit.toNanos()) + ticker.nanos();
+      try {
+        // While it is idle a server has nothing to say.
+        var unused = reader.awaitBytes();
+        ended = true;
+      } catch (SocketTimeoutException e) {
+        ended = ticker.nanos() - idleUntil >= 0;
+      } catch (IOException e) {
+        ended = true;
+      }
+    }
+  }
+
+  /** The exchange has ended. */
+  void becomesIdle() {
+    current.set(null);
+  }
+
+  /** What reads from it until then. */
+  HttpReader reader(long until) {
+    deadline = until;
+    return reader;
+  }
+
+  private int read(byte[] buffer) throws IOException {
+    InputStream from = in;
+    long left = TimeUnit.NANOSECONDS.toMillis(deadline - ticker.nanos());
+    if (from == null || left < 0) {
+      throw new SocketTimeoutException("no answer in time");
+    }
+    // With TLS it is the lower socket that waits.
+    socket.setSoTimeout((int) Math.min(left + 1, Integer.MAX_VALUE));
+    return from.read(buffer);
+  }
+
+  /** Ends reads and writes at once, with an exception for the threads in them. */
+  void kill() {
+    try {
+      // Below TLS, whose farewell might block.
+      socket.close();
+    } catch (IOException e) {
+      // It is gone either way.
+    }
+  }
+}

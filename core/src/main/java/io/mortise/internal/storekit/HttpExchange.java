@@ -1,0 +1,142 @@
+package io.mortise.internal.storekit;
+
+import io.mortise.internal.storekit.HttpServers.HttpAnswer;
+import io.mortise.internal.storekit.HttpServers.HttpCall;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.ProtocolException;
+import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request and its answer. Completed by the thread that reads its connection. The connection is of
+ * no use any more if the exchange is cancelled, or fails in another way.
+ */
+final class HttpExchange extends CompletableFuture<HttpAnswer> {
+  private static final int MOST_OF_BODY = 128 * 1024 * 1024;
+
+  private final HttpCall call;
+  private final Duration limit;
+  private final @Nullable Consumer<String> lines;
+
+  /** When it was last to be sent. Set before its connection gets it. */
+  private long since;
+
+  private volatile @Nullable HttpConnection connection;
+
+  /** Whichever is first: it is begun, or was given up before. */
+  private final CompletableFuture<Void> begun = new CompletableFuture<>();
+
+  /** Whether it is one of those whose number has a bound. Of the thread that has it in hand. */
+  boolean hasTurn;
+
+  /**
+   * Not sent yet.
+   *
+   * @param limit from the request to the end of the answer's headers; the rest has as long again
+   * @param lines gets the lines of the answer, by the reading thread; null if it is wanted as a
+   *     whole
+   */
+  HttpExchange(HttpCall call, Duration limit, @Nullable Consumer<String> lines) {
+    this.call = call;
+    this.limit = limit;
+    this.lines = lines;
+    var unused =
+        whenComplete(
+            (answer, failure) -> {
+              HttpConnection last = connection;
+              if (failure != null && last != null) {
+                last.kill();
+              }
+            });
+  }
+
+  /** Fails after a time in which it was not begun. */
+  void giveUpUnlessBegun(Duration wait, Supplier<RuntimeException> failure) {
+    var unused =
+        begun
+            .orTimeout(wait.toMillis(), TimeUnit.MILLISECONDS)
+            .whenComplete(
+                (none, late) -> {
+                  if (late != null) {
+                    completeExceptionally(failure.get());
+                  }
+                });
+  }
+
+  /** It has its turn; returns false if it was given up before. */
+  boolean begins() {
+    hasTurn = begun.complete(null) && !isDone();
+    return hasTurn;
+  }
+
+  /** It is on that connection from now on. */
+  void movesTo(HttpConnection next, long now) {
+    since = now;
+    connection = next;
+    if (isDone()) {
+      // It was given up meanwhile.
+      next.kill();
+    }
+  }
+
+  byte[] request(String host) {
+    return call.bytes(host);
+  }
+
+  /**
+   * Reads the answer, and completes. Blocks.
+   *
+   * @return whether the connection can be used again
+   */
+  boolean readAnswer(HttpConnection from) throws IOException {
+    long headUntil = since + limit.toNanos();
+    HttpReader.AnswerHead head = from.reader(headUntil).readHead();
+    HttpReader reader = from.reader(headUntil + limit.toNanos());
+    ByteArrayOutputStream body = new ByteArrayOutputStream();
+    OutputStream to = lines == null ? body : new LineSplitter(body, lines);
+    boolean mayFollow;
+    try {
+      mayFollow = reader.readBody(head, to, lines == null ? MOST_OF_BODY : Long.MAX_VALUE);
+    } catch (SocketTimeoutException e) {
+      completeExceptionally(new TimeoutException(e.getMessage()));
+      throw e;
+    }
+    HttpAnswer answer =
+        new HttpAnswer(
+            from.server(), head.status(), head.headers(), body.toString(StandardCharsets.UTF_8));
+    return complete(answer) && mayFollow;
+  }
+
+  /** Passes lines on. What stands behind the last one is no line yet. */
+  private static final class LineSplitter extends OutputStream {
+    private final ByteArrayOutputStream line;
+    private final Consumer<String> lines;
+
+    LineSplitter(ByteArrayOutputStream line, Consumer<String> lines) {
+      this.line = line;
+      this.lines = lines;
+    }
+
+    @Override
+    public void write(int next) throws ProtocolException {
+      if (next != '\n') {
+        line.write(next);
+      } else {
+        lines.accept(line.toString(StandardCharsets.UTF_8));
+        line.reset();
+      }
+      if (line.size() > MOST_OF_BODY) {
+        throw new ProtocolException("a line of the answer is too long");
+      }
+    }
+  }
+}
