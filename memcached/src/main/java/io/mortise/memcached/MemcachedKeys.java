@@ -39,6 +39,7 @@ final class MemcachedKeys implements ExpiringKeys {
   private final StoreProfile profile;
   private final MetaTransport requests;
   private final MetaTransport renewals;
+  private final ServerClockReader clock;
 
   /** CAS values of what was granted, which spare a release a round trip. */
   private final Map<AttemptId, String> casValues = new ConcurrentHashMap<>();
@@ -50,11 +51,13 @@ final class MemcachedKeys implements ExpiringKeys {
       MemcachedTarget target,
       StoreProfile profile,
       MetaTransport requests,
-      MetaTransport renewals) {
+      MetaTransport renewals,
+      ServerClockReader clock) {
     this.target = target;
     this.profile = profile;
     this.requests = requests;
     this.renewals = renewals;
+    this.clock = clock;
   }
 
   /** What an item gets, so that it lives for the TTL at least. */
@@ -101,8 +104,7 @@ final class MemcachedKeys implements ExpiringKeys {
     String key = key(name);
     LockItem item = new LockItem(attempt, session.client());
     return requests
-        .callByClock(
-            List.of(MetaCommand.add(key, seconds(session.ttl()), item.encoded()), looking(key)))
+        .call(List.of(MetaCommand.add(key, seconds(session.ttl()), item.encoded()), looking(key)))
         .thenApply(
             replies -> {
               MetaReply added = replies.get(0);
@@ -152,23 +154,27 @@ final class MemcachedKeys implements ExpiringKeys {
   }
 
   @Override
+  public CompletableFuture<?> beforeRenewal() {
+    return clock.read(renewals);
+  }
+
+  @Override
   public CompletableFuture<KeyRenewal> renew(List<AttemptKey> keys, Duration ttl) {
-    return keys.isEmpty()
-        ? renewals
-            .call(List.of(MetaCommand.classic("mn")))
-            .thenApply(replies -> new KeyRenewal(0, List.of()))
-        : extend(renewals, keys, ttl).thenApply(extended -> new KeyRenewal(0, extended));
+    return extend(renewals, keys, ttl).thenApply(extended -> new KeyRenewal(0, extended));
   }
 
   /** Touches and looks. This may touch another's item once, which then expires later. */
   private CompletableFuture<List<Boolean>> extend(
       MetaTransport transport, List<AttemptKey> keys, Duration ttl) {
+    if (keys.isEmpty()) {
+      return CompletableFuture.completedFuture(List.of());
+    }
     List<MetaCommand> commands =
         keys.stream()
             .map(key -> MetaCommand.meta("mg " + key(key.name()) + " v T" + seconds(ttl)))
             .toList();
     return transport
-        .callByClock(commands)
+        .call(commands)
         .thenApply(
             replies -> {
               for (MetaReply reply : replies) {
