@@ -108,28 +108,26 @@ final class MemcachedKeys implements ExpiringKeys {
         .thenApply(
             replies -> {
               MetaReply added = replies.get(0);
-              MetaReply found = replies.get(1);
-              if (found.is("EN")) {
-                if (added.isOutOfMemory()) {
-                  throw failure(FailureKind.FULL, added);
-                }
-                return TakenKey.GONE;
+              MetaReply found = unlessError(replies.get(1));
+              if (!added.isOutOfMemory()) {
+                unlessError(added);
               } else if (!found.is("VA")) {
-                throw failure(FailureKind.UNANSWERED, found);
+                throw failure(FailureKind.FULL, added);
               }
-              AttemptId owner = LockItem.owner(found.value());
-              if (owner.equals(attempt)) {
-                casValues.put(attempt, found.flag('c'));
-                if (added.is("STORED")) {
-                  return TakenKey.TAKEN;
-                }
-              } else if (added.isError() && !added.isOutOfMemory()) {
-                throw failure(FailureKind.UNANSWERED, added);
-              }
-              Duration left = left(found);
-              return new TakenKey(
-                  false, new KeyOwner(owner, left, left.plusSeconds(EARLY_SECONDS + 1)));
+              return found.is("VA") ? taken(attempt, added, found) : TakenKey.GONE;
             });
+  }
+
+  private TakenKey taken(AttemptId attempt, MetaReply added, MetaReply found) {
+    AttemptId owner = LockItem.owner(found.value());
+    if (owner.equals(attempt)) {
+      casValues.put(attempt, found.flag('c'));
+      if (added.is("STORED")) {
+        return TakenKey.TAKEN;
+      }
+    }
+    Duration left = left(found);
+    return new TakenKey(false, new KeyOwner(owner, left, left.plusSeconds(EARLY_SECONDS + 1)));
   }
 
   private static CompletionException failure(FailureKind kind, MetaReply reply) {
@@ -177,11 +175,7 @@ final class MemcachedKeys implements ExpiringKeys {
         .call(commands)
         .thenApply(
             replies -> {
-              for (MetaReply reply : replies) {
-                if (!reply.is("VA") && !reply.is("EN")) {
-                  throw failure(FailureKind.UNANSWERED, reply);
-                }
-              }
+              replies.forEach(MemcachedKeys::unlessError);
               return IntStream.range(0, keys.size())
                   .mapToObj(i -> isOf(replies.get(i), keys.get(i).attempt()))
                   .toList();
@@ -198,29 +192,18 @@ final class MemcachedKeys implements ExpiringKeys {
 
   @Override
   public CompletableFuture<Boolean> release(LockName name, AttemptId attempt) {
-    CompletableFuture<?> before = unfinished.get(name);
-    String cas = before == null ? casValues.remove(attempt) : null;
+    String cas = unfinished.containsKey(name) ? null : casValues.remove(attempt);
     return cas == null
-        ? last(
-            name,
-            (before == null
-                    ? CompletableFuture.completedFuture(true)
-                    : before.handle((answer, failure) -> true))
-                .thenCompose(over -> lookAndDelete(key(name), attempt)))
+        ? last(name, inOrder(name, () -> lookAndDelete(key(name), attempt)))
         : delete(key(name), cas);
   }
 
   private CompletableFuture<Boolean> lookAndDelete(String key, AttemptId attempt) {
-    return requests
-        .call(List.of(looking(key)))
+    return look(requests, key)
         .thenCompose(
-            replies -> {
+            found -> {
               // Now, since the answer to an acquire before it may have told one.
               casValues.remove(attempt);
-              MetaReply found = replies.get(0);
-              if (found.isError()) {
-                throw failure(FailureKind.UNANSWERED, found);
-              }
               return isOf(found, attempt)
                   ? delete(key, found.flag('c'))
                   : CompletableFuture.completedFuture(false);
@@ -230,28 +213,24 @@ final class MemcachedKeys implements ExpiringKeys {
   private CompletableFuture<Boolean> delete(String key, String cas) {
     return requests
         .call(List.of(MetaCommand.meta("md " + key + " C" + cas)))
-        .thenApply(
-            replies -> {
-              MetaReply deleted = replies.get(0);
-              if (deleted.isError()) {
-                throw failure(FailureKind.UNANSWERED, deleted);
-              }
-              return deleted.is("HD");
-            });
+        .thenApply(replies -> unlessError(replies.get(0)).is("HD"));
+  }
+
+  private static CompletableFuture<MetaReply> look(MetaTransport transport, String key) {
+    return transport.call(List.of(looking(key))).thenApply(replies -> unlessError(replies.get(0)));
+  }
+
+  private static MetaReply unlessError(MetaReply reply) {
+    if (reply.isError()) {
+      throw failure(FailureKind.UNANSWERED, reply);
+    }
+    return reply;
   }
 
   /** A lock, for people who look. */
   CompletableFuture<Optional<LockView>> view(LockName name) {
-    return renewals
-        .call(List.of(looking(key(name))))
-        .thenApply(
-            replies -> {
-              MetaReply found = replies.get(0);
-              if (found.isError()) {
-                throw failure(FailureKind.UNANSWERED, found);
-              }
-              return found.is("VA") ? Optional.of(view(name, found)) : Optional.empty();
-            });
+    return look(renewals, key(name))
+        .thenApply(found -> found.is("VA") ? Optional.of(view(name, found)) : Optional.empty());
   }
 
   private static LockView view(LockName name, MetaReply found) {
