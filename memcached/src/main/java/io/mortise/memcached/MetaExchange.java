@@ -20,7 +20,7 @@ final class MetaExchange extends CompletableFuture<List<MetaReply>> {
   final long since;
 
   /** Whether it ends what was sent in one write. Set before it is sent. */
-  boolean endsWrite;
+  volatile boolean endsWrite;
 
   /**
    * Commands that were not sent yet.

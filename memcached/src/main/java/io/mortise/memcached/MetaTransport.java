@@ -164,6 +164,10 @@ final class MetaTransport {
       MetaConnection to = current;
       if (to == null || writing || unansweredWrites == UNANSWERED_WRITES || unsent.isEmpty()) {
         return null;
+      } else if (Thread.currentThread() == reader && unsent.element().bytes.length > WRITE_BYTES) {
+        // The server takes nothing more in while nobody reads what it answers.
+        var unused = CompletableFuture.runAsync(this::sendAll);
+        return null;
       }
       lone = unansweredWrites == 0 && unsent.size() == 1;
       if (!lone) {
@@ -174,9 +178,10 @@ final class MetaTransport {
       do {
         exchange = unsent.element();
         bytes.writeBytes(exchange.bytes);
-        exchange.endsWrite = unsent.size() == 1 || bytes.size() > WRITE_BYTES;
         waiting.add(exchange);
         unsent.remove();
+        MetaExchange next = unsent.peek();
+        exchange.endsWrite = next == null || bytes.size() + next.bytes.length > WRITE_BYTES;
       } while (!exchange.endsWrite);
       writing = true;
       unansweredWrites++;
