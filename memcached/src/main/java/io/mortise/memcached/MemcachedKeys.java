@@ -39,6 +39,7 @@ final class MemcachedKeys implements ExpiringKeys {
   private final StoreProfile profile;
   private final MetaTransport requests;
   private final MetaTransport renewals;
+  private final ServerClockReader clock;
 
   /** CAS values of what was granted, which spare a release a round trip. */
   private final Map<AttemptId, String> casValues = new ConcurrentHashMap<>();
@@ -50,11 +51,13 @@ final class MemcachedKeys implements ExpiringKeys {
       MemcachedTarget target,
       StoreProfile profile,
       MetaTransport requests,
-      MetaTransport renewals) {
+      MetaTransport renewals,
+      ServerClockReader clock) {
     this.target = target;
     this.profile = profile;
     this.requests = requests;
     this.renewals = renewals;
+    this.clock = clock;
   }
 
   /** What an item gets, so that it lives for the TTL at least. */
@@ -101,33 +104,30 @@ final class MemcachedKeys implements ExpiringKeys {
     String key = key(name);
     LockItem item = new LockItem(attempt, session.client());
     return requests
-        .callByClock(
-            List.of(MetaCommand.add(key, seconds(session.ttl()), item.encoded()), looking(key)))
+        .call(List.of(MetaCommand.add(key, seconds(session.ttl()), item.encoded()), looking(key)))
         .thenApply(
             replies -> {
               MetaReply added = replies.get(0);
-              MetaReply found = replies.get(1);
-              if (found.is("EN")) {
-                if (added.isOutOfMemory()) {
-                  throw failure(FailureKind.FULL, added);
-                }
-                return TakenKey.GONE;
+              MetaReply found = unlessError(replies.get(1));
+              if (!added.isOutOfMemory()) {
+                unlessError(added);
               } else if (!found.is("VA")) {
-                throw failure(FailureKind.UNANSWERED, found);
+                throw failure(FailureKind.FULL, added);
               }
-              AttemptId owner = LockItem.owner(found.value());
-              if (owner.equals(attempt)) {
-                casValues.put(attempt, found.flag('c'));
-                if (added.is("STORED")) {
-                  return TakenKey.TAKEN;
-                }
-              } else if (added.isError() && !added.isOutOfMemory()) {
-                throw failure(FailureKind.UNANSWERED, added);
-              }
-              Duration left = left(found);
-              return new TakenKey(
-                  false, new KeyOwner(owner, left, left.plusSeconds(EARLY_SECONDS + 1)));
+              return found.is("VA") ? taken(attempt, added, found) : TakenKey.GONE;
             });
+  }
+
+  private TakenKey taken(AttemptId attempt, MetaReply added, MetaReply found) {
+    AttemptId owner = LockItem.owner(found.value());
+    if (owner.equals(attempt)) {
+      casValues.put(attempt, found.flag('c'));
+      if (added.is("STORED")) {
+        return TakenKey.TAKEN;
+      }
+    }
+    Duration left = left(found);
+    return new TakenKey(false, new KeyOwner(owner, left, left.plusSeconds(EARLY_SECONDS + 1)));
   }
 
   private static CompletionException failure(FailureKind kind, MetaReply reply) {
@@ -152,30 +152,30 @@ final class MemcachedKeys implements ExpiringKeys {
   }
 
   @Override
+  public CompletableFuture<?> beforeRenewal() {
+    return clock.read(renewals);
+  }
+
+  @Override
   public CompletableFuture<KeyRenewal> renew(List<AttemptKey> keys, Duration ttl) {
-    return keys.isEmpty()
-        ? renewals
-            .call(List.of(MetaCommand.classic("mn")))
-            .thenApply(replies -> new KeyRenewal(0, List.of()))
-        : extend(renewals, keys, ttl).thenApply(extended -> new KeyRenewal(0, extended));
+    return extend(renewals, keys, ttl).thenApply(extended -> new KeyRenewal(0, extended));
   }
 
   /** Touches and looks. This may touch another's item once, which then expires later. */
   private CompletableFuture<List<Boolean>> extend(
       MetaTransport transport, List<AttemptKey> keys, Duration ttl) {
+    if (keys.isEmpty()) {
+      return CompletableFuture.completedFuture(List.of());
+    }
     List<MetaCommand> commands =
         keys.stream()
             .map(key -> MetaCommand.meta("mg " + key(key.name()) + " v T" + seconds(ttl)))
             .toList();
     return transport
-        .callByClock(commands)
+        .call(commands)
         .thenApply(
             replies -> {
-              for (MetaReply reply : replies) {
-                if (!reply.is("VA") && !reply.is("EN")) {
-                  throw failure(FailureKind.UNANSWERED, reply);
-                }
-              }
+              replies.forEach(MemcachedKeys::unlessError);
               return IntStream.range(0, keys.size())
                   .mapToObj(i -> isOf(replies.get(i), keys.get(i).attempt()))
                   .toList();
@@ -192,29 +192,18 @@ final class MemcachedKeys implements ExpiringKeys {
 
   @Override
   public CompletableFuture<Boolean> release(LockName name, AttemptId attempt) {
-    CompletableFuture<?> before = unfinished.get(name);
-    String cas = before == null ? casValues.remove(attempt) : null;
+    String cas = unfinished.containsKey(name) ? null : casValues.remove(attempt);
     return cas == null
-        ? last(
-            name,
-            (before == null
-                    ? CompletableFuture.completedFuture(true)
-                    : before.handle((answer, failure) -> true))
-                .thenCompose(over -> lookAndDelete(key(name), attempt)))
+        ? last(name, inOrder(name, () -> lookAndDelete(key(name), attempt)))
         : delete(key(name), cas);
   }
 
   private CompletableFuture<Boolean> lookAndDelete(String key, AttemptId attempt) {
-    return requests
-        .call(List.of(looking(key)))
+    return look(requests, key)
         .thenCompose(
-            replies -> {
+            found -> {
               // Now, since the answer to an acquire before it may have told one.
               casValues.remove(attempt);
-              MetaReply found = replies.get(0);
-              if (found.isError()) {
-                throw failure(FailureKind.UNANSWERED, found);
-              }
               return isOf(found, attempt)
                   ? delete(key, found.flag('c'))
                   : CompletableFuture.completedFuture(false);
@@ -224,28 +213,24 @@ final class MemcachedKeys implements ExpiringKeys {
   private CompletableFuture<Boolean> delete(String key, String cas) {
     return requests
         .call(List.of(MetaCommand.meta("md " + key + " C" + cas)))
-        .thenApply(
-            replies -> {
-              MetaReply deleted = replies.get(0);
-              if (deleted.isError()) {
-                throw failure(FailureKind.UNANSWERED, deleted);
-              }
-              return deleted.is("HD");
-            });
+        .thenApply(replies -> unlessError(replies.get(0)).is("HD"));
+  }
+
+  private static CompletableFuture<MetaReply> look(MetaTransport transport, String key) {
+    return transport.call(List.of(looking(key))).thenApply(replies -> unlessError(replies.get(0)));
+  }
+
+  private static MetaReply unlessError(MetaReply reply) {
+    if (reply.isError()) {
+      throw failure(FailureKind.UNANSWERED, reply);
+    }
+    return reply;
   }
 
   /** A lock, for people who look. */
   CompletableFuture<Optional<LockView>> view(LockName name) {
-    return renewals
-        .call(List.of(looking(key(name))))
-        .thenApply(
-            replies -> {
-              MetaReply found = replies.get(0);
-              if (found.isError()) {
-                throw failure(FailureKind.UNANSWERED, found);
-              }
-              return found.is("VA") ? Optional.of(view(name, found)) : Optional.empty();
-            });
+    return look(renewals, key(name))
+        .thenApply(found -> found.is("VA") ? Optional.of(view(name, found)) : Optional.empty());
   }
 
   private static LockView view(LockName name, MetaReply found) {

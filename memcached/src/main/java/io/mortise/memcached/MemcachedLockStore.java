@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /** Locks in one server: by one connection for requests, and one for renewals. Thread-safe. */
@@ -44,11 +45,13 @@ final class MemcachedLockStore extends ExpiringKeyStore {
     this.target = target;
     this.ticker = ticker;
     String thread = "mortise-memcached-" + target.server();
-    this.requests = new MetaTransport(target, thread, ticker, () -> {});
+    ServerClockReader clock = new ServerClockReader(target, ticker);
+    this.requests = new MetaTransport(target, thread, ticker, connection -> {}, () -> {});
     this.renewals =
         new MetaTransport(
-            target, thread + "-renewals", ticker, () -> suspicions.forEach(Runnable::run));
-    this.keys = new MemcachedKeys(target, profile(target.toString(), target), requests, renewals);
+            target, thread + "-renewals", ticker, clock, () -> suspicions.forEach(Runnable::run));
+    this.keys =
+        new MemcachedKeys(target, profile(target.toString(), target), requests, renewals, clock);
   }
 
   /** What such a store is and can do. */
@@ -79,6 +82,11 @@ final class MemcachedLockStore extends ExpiringKeyStore {
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
     return new MemcachedSession(spec);
+  }
+
+  @Override
+  public void helpWhileWaiting(BooleanSupplier done, Duration longest) {
+    requests.helpWhileWaiting(done, longest);
   }
 
   /** Renews at once after each outage, so that a lock that was forgotten is soon lost here too. */

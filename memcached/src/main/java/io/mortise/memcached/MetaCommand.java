@@ -1,22 +1,20 @@
 package io.mortise.memcached;
 
 import java.nio.charset.StandardCharsets;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A command.
  *
- * @param line without what ends it
- * @param value the data that follow; null for a command without
+ * @param text as it is sent, without the end of its last line
  * @param isMeta whether its reply repeats a number by which it is recognised
  */
-record MetaCommand(String line, @Nullable String value, boolean isMeta) {
+record MetaCommand(String text, boolean isMeta) {
   static MetaCommand meta(String line) {
-    return new MetaCommand(line, null, true);
+    return new MetaCommand(line, true);
   }
 
-  static MetaCommand classic(String line) {
-    return new MetaCommand(line, null, false);
+  static MetaCommand classic(String text) {
+    return new MetaCommand(text, false);
   }
 
   /**
@@ -27,13 +25,12 @@ record MetaCommand(String line, @Nullable String value, boolean isMeta) {
    * (1.6.18). {@code add} leaves it alone.
    */
   static MetaCommand add(String key, long seconds, String value) {
-    int length = value.getBytes(StandardCharsets.UTF_8).length;
-    return new MetaCommand("add " + key + " 0 " + seconds + " " + length, value, false);
+    return writing("add " + key + " 0 " + seconds, value);
   }
 
-  /** As it is sent. */
-  String text(long number) {
-    String whole = isMeta ? line + " O" + number : line;
-    return value == null ? whole + "\r\n" : whole + "\r\n" + value + "\r\n";
+  /** A classic command with data. */
+  static MetaCommand writing(String line, String value) {
+    int length = value.getBytes(StandardCharsets.UTF_8).length;
+    return classic(line + " " + length + "\r\n" + value);
   }
 }

@@ -1,25 +1,48 @@
 package io.mortise.memcached;
 
 import io.mortise.memcached.MetaException.FailureKind;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** Commands that travel together. Completed by the thread that reads, with a reply to each. */
 final class MetaExchange extends CompletableFuture<List<MetaReply>> {
-  final List<MetaCommand> commands;
+  private final List<MetaCommand> commands;
+  private final long number;
+  private final List<MetaReply> replies;
 
-  /** Whether the first command reads the server's clock, which must not be behind. */
-  final boolean readsClock;
+  /** What is sent. */
+  final byte[] bytes;
 
-  /** The number of the first command, the others follow. Set when it is sent. */
-  long number;
+  /** When it was asked for. */
+  final long since;
 
-  private final List<MetaReply> replies = new ArrayList<>();
+  /** Whether it ends what was sent in one write. Set before it is sent. */
+  volatile boolean endsWrite;
 
-  MetaExchange(List<MetaCommand> commands, boolean readsClock) {
+  /**
+   * Commands that were not sent yet.
+   *
+   * @param number of the first command; the others follow
+   */
+  MetaExchange(List<MetaCommand> commands, long number, long since) {
     this.commands = commands;
-    this.readsClock = readsClock;
+    this.number = number;
+    this.since = since;
+    this.replies = new ArrayList<>(commands.size());
+    StringBuilder text = new StringBuilder();
+    long next = number;
+    for (MetaCommand command : commands) {
+      text.append(command.text());
+      if (command.isMeta()) {
+        text.append(" O").append(next);
+      }
+      text.append("\r\n");
+      next++;
+    }
+    this.bytes = text.toString().getBytes(StandardCharsets.UTF_8);
   }
 
   /**
@@ -29,10 +52,9 @@ final class MetaExchange extends CompletableFuture<List<MetaReply>> {
    * @throws MetaException if it answers something else
    */
   boolean add(MetaReply reply) throws MetaException {
-    MetaCommand command = commands.get(replies.size());
-    if (command.isMeta()
+    if (commands.get(replies.size()).isMeta()
         && !reply.isError()
-        && !reply.flag('O').equals(Long.toString(number + replies.size()))) {
+        && reply.number('O') != number + replies.size()) {
       throw new MetaException(
           FailureKind.UNANSWERED, "The server answered something else: " + reply.shown(), null);
     }
@@ -40,7 +62,12 @@ final class MetaExchange extends CompletableFuture<List<MetaReply>> {
     return replies.size() == commands.size();
   }
 
+  /** Those that are there so far. */
   List<MetaReply> replies() {
     return replies;
+  }
+
+  void fail(FailureKind kind, String message, @Nullable Throwable cause) {
+    completeExceptionally(new MetaException(kind, message, cause));
   }
 }

@@ -1,13 +1,10 @@
 package io.mortise.memcached;
 
-import java.io.BufferedInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /** Reads replies. What is none, or too long for one, ends the connection. Not thread-safe. */
@@ -17,34 +14,58 @@ final class MetaReader {
   private static final int MOST_STATISTICS = 10_000;
 
   private final InputStream in;
+  private final byte[] buffer = new byte[4 * LONGEST_LINE];
+  private int from;
+  private int to;
 
   MetaReader(InputStream in) {
-    this.in = new BufferedInputStream(in);
+    this.in = in;
+  }
+
+  /** Whether nothing is there yet. */
+  boolean isEmpty() {
+    return from == to;
+  }
+
+  /** Waits for the next bytes; what was read before is kept. */
+  private void fill() throws IOException {
+    System.arraycopy(buffer, from, buffer, 0, to - from);
+    to -= from;
+    from = 0;
+    int read = in.read(buffer, to, buffer.length - to);
+    if (read < 0) {
+      throw new EOFException("The server ended the connection.");
+    }
+    to += read;
   }
 
   /** The next reply. Blocks. */
   MetaReply read() throws IOException {
     String line = line();
     if (line.startsWith("STAT ") || line.equals("END")) {
-      return new MetaReply("", List.of(""), "", statistics(line));
+      return new MetaReply("", "", statistics(line));
     }
     MetaReply reply = MetaReply.of(line);
-    return reply.is("VA") ? new MetaReply(line, reply.words(), value(reply), Map.of()) : reply;
+    return reply.is("VA") ? new MetaReply(line, value(reply), Map.of()) : reply;
   }
 
   private String value(MetaReply reply) throws IOException {
-    int length;
-    try {
-      length = Integer.parseInt(reply.words().size() > 1 ? reply.words().get(1) : "");
-    } catch (NumberFormatException e) {
-      throw new IOException("The server answered in another form: " + reply.shown(), e);
-    }
-    if (length < 0 || length > LONGEST_VALUE) {
+    int length = (int) reply.length();
+    if (length < 0 || reply.length() > LONGEST_VALUE) {
       throw new IOException("The server answered in another form: " + reply.shown());
     }
-    byte[] bytes = in.readNBytes(length);
-    if (bytes.length < length || !line().isEmpty()) {
-      throw new EOFException("The answer is not whole.");
+    byte[] bytes = new byte[length];
+    for (int i = 0; i < length; ) {
+      if (isEmpty()) {
+        fill();
+      }
+      int part = Math.min(length - i, to - from);
+      System.arraycopy(buffer, from, bytes, i, part);
+      from += part;
+      i += part;
+    }
+    if (!line().isEmpty()) {
+      throw new IOException("The answer is longer than it says: " + reply.shown());
     }
     return new String(bytes, StandardCharsets.UTF_8);
   }
@@ -64,16 +85,19 @@ final class MetaReader {
   }
 
   private String line() throws IOException {
-    ByteArrayOutputStream line = new ByteArrayOutputStream(80);
-    for (int next = in.read(); next != '\n'; next = in.read()) {
-      if (next < 0) {
-        throw new EOFException("The server ended the connection.");
-      } else if (line.size() >= LONGEST_LINE) {
+    int length = 0;
+    while (from + length == to || buffer[from + length] != '\n') {
+      if (length == LONGEST_LINE) {
         throw new IOException("The server answered with too long a line.");
+      } else if (from + length == to) {
+        fill();
+      } else {
+        length++;
       }
-      line.write(next);
     }
-    String text = line.toString(StandardCharsets.ISO_8859_1);
-    return text.endsWith("\r") ? text.substring(0, text.length() - 1) : text;
+    int end = length > 0 && buffer[from + length - 1] == '\r' ? length - 1 : length;
+    String line = new String(buffer, from, end, StandardCharsets.ISO_8859_1);
+    from += length + 1;
+    return line;
   }
 }

@@ -1,25 +1,24 @@
 package io.mortise.memcached;
 
-import java.util.List;
 import java.util.Map;
 
 /**
  * What a server answers to a command.
  *
  * @param line the first line, without what ends it; a statistic has none
- * @param words of that line
  * @param value the data that follow; empty if there are none
  * @param statistics what {@code stats} tells; empty for other commands
  */
-record MetaReply(String line, List<String> words, String value, Map<String, String> statistics) {
+record MetaReply(String line, String value, Map<String, String> statistics) {
   /** A reply of one line. */
   static MetaReply of(String line) {
-    return new MetaReply(line, List.of(line.split(" ")), "", Map.of());
+    return new MetaReply(line, "", Map.of());
   }
 
   /** Whether it begins with this word. */
   boolean is(String code) {
-    return words.get(0).equals(code);
+    return line.startsWith(code)
+        && (line.length() == code.length() || line.charAt(code.length()) == ' ');
   }
 
   boolean isOutOfMemory() {
@@ -27,23 +26,37 @@ record MetaReply(String line, List<String> words, String value, Map<String, Stri
   }
 
   boolean isError() {
-    return words.get(0).endsWith("ERROR");
+    return is("ERROR") || is("CLIENT_ERROR") || is("SERVER_ERROR");
   }
 
   /** The value of a flag that the server returns; empty if it does not return it. */
   String flag(char flag) {
-    for (int i = is("VA") ? 2 : 1; i < words.size(); i++) {
-      if (!words.get(i).isEmpty() && words.get(i).charAt(0) == flag) {
-        return words.get(i).substring(1);
-      }
+    int at = line.indexOf(' ', is("VA") ? "VA ".length() : 0);
+    while (at >= 0 && (at + 1 == line.length() || line.charAt(at + 1) != flag)) {
+      at = line.indexOf(' ', at + 1);
     }
-    return "";
+    return at < 0 ? "" : word(at + 2);
+  }
+
+  /** What stands there, up to the next blank. */
+  private String word(int from) {
+    int end = line.indexOf(' ', from);
+    return line.substring(from, end < 0 ? line.length() : end);
   }
 
   /** The same as a number; -1 if it is none, as for an item without an end. */
   long number(char flag) {
+    return number(flag(flag));
+  }
+
+  /** How many bytes of data follow; -1 if it does not say so. */
+  long length() {
+    return is("VA") && line.length() > "VA ".length() ? number(word("VA ".length())) : -1;
+  }
+
+  private static long number(String word) {
     try {
-      return Long.parseLong(flag(flag));
+      return Long.parseLong(word);
     } catch (NumberFormatException e) {
       return -1;
     }

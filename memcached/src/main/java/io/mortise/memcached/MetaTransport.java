@@ -1,27 +1,50 @@
 package io.mortise.memcached;
 
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.ReadOwnership;
+import io.mortise.memcached.MetaConnection.FirstQuestion;
 import io.mortise.memcached.MetaException.FailureKind;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Speaks to a server, by one connection at a time. A thread of its own connects, reads, and
- * connects anew when the connection breaks. Thread-safe.
+ * Speaks to a server, by one connection at a time. Thread-safe.
+ *
+ * <p><b>Sending.</b> Senders write themselves, one at a time. Two writes may be unanswered; what is
+ * asked for meanwhile leaves in one write when the first is answered.
+ *
+ * <p><b>Reading.</b> A thread of its own, the reader, connects, reads, and connects anew when the
+ * connection breaks. A thread that waits alone for an answer may read it itself, see {@link
+ * ReadOwnership}.
+ *
+ * <p><b>What may fail</b> fails in one place: the reader takes a broken connection out of use and
+ * fails what waits on it. All others only break the connection for the reader to find.
  */
 final class MetaTransport {
   private static final Logger log = LoggerFactory.getLogger(MetaTransport.class);
+
+  private static final int UNANSWERED_WRITES = 2;
+  private static final int WRITE_BYTES = 32_768;
+
+  /** Slower answers are waited for asleep. */
+  private static final long LINGER_NANOS = 500_000;
 
   private static final long FIRST_PAUSE_NANOS = 5_000_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
@@ -29,21 +52,38 @@ final class MetaTransport {
 
   private final MemcachedTarget target;
   private final Ticker ticker;
+  private final FirstQuestion question;
   private final Runnable reconnected;
   private final Thread reader;
+  private final ReadOwnership readOwnership;
   private final CompletableFuture<Void> firstTry = new CompletableFuture<>();
+  private final AtomicLong numbers = new AtomicLong();
 
   /** A permit ends a pause between two tries to connect. */
   private final Semaphore hurry = new Semaphore(0);
 
-  /** Held while a connection is given something to send, or taken out of use. */
+  /** Sent and not answered, in order. Taken from by the thread that reads. */
+  private final Queue<MetaExchange> waiting = new ConcurrentLinkedQueue<>();
+
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** In use; null if there is none. Guarded. */
-  private @Nullable MetaConnection current;
+  // Guarded.
+  private final ArrayDeque<MetaExchange> unsent = new ArrayDeque<>();
+  private int unansweredWrites;
+  private boolean writing;
+  private boolean watched;
+
+  /** In use; null if there is none. Changed by the reader, under the lock. */
+  private volatile @Nullable MetaConnection current;
 
   /** The latest that was made. */
   private volatile @Nullable MetaConnection latest;
+
+  /** Whether only one thread seems to wait for something. */
+  private volatile boolean lone;
+
+  /** How long the last answer took. */
+  private volatile long roundTrip = Long.MAX_VALUE;
 
   private volatile String outage = "there was none yet";
   private volatile boolean closed;
@@ -51,13 +91,21 @@ final class MetaTransport {
   /**
    * Begins to connect.
    *
-   * @param reconnected called by the reading thread when a connection was made after another broke
+   * @param question asked on each connection before it is used
+   * @param reconnected called by the reader when a connection was made after another broke
    */
-  MetaTransport(MemcachedTarget target, String thread, Ticker ticker, Runnable reconnected) {
+  MetaTransport(
+      MemcachedTarget target,
+      String thread,
+      Ticker ticker,
+      FirstQuestion question,
+      Runnable reconnected) {
     this.target = target;
     this.ticker = ticker;
+    this.question = question;
     this.reconnected = reconnected;
     this.reader = new Thread(this::run, thread);
+    this.readOwnership = new ReadOwnership(reader);
     reader.setDaemon(true);
     reader.start();
   }
@@ -69,66 +117,194 @@ final class MetaTransport {
 
   /** Sends commands; fails with a {@link MetaException} only, by the timeout at the latest. */
   CompletableFuture<List<MetaReply>> call(List<MetaCommand> commands) {
-    return call(commands, false);
-  }
-
-  /** As {@link #call}, and fails if the server's clock was behind when it executed them. */
-  CompletableFuture<List<MetaReply>> callByClock(List<MetaCommand> commands) {
-    return call(commands, true);
-  }
-
-  private CompletableFuture<List<MetaReply>> call(List<MetaCommand> commands, boolean byClock) {
-    MetaConnection connection;
-    MetaExchange exchange;
+    MetaExchange exchange =
+        new MetaExchange(commands, numbers.getAndAdd(commands.size()), ticker.nanos());
     guard.lock();
     try {
-      connection = current;
-      if (connection == null) {
-        return CompletableFuture.failedFuture(
-            new MetaException(
-                FailureKind.NOT_SENT, "There is no connection: " + outage + ".", null));
+      if (current == null) {
+        exchange.fail(FailureKind.NOT_SENT, "There is no connection: " + outage + ".", null);
+        return exchange;
       }
-      exchange = byClock ? connection.withClock(commands) : new MetaExchange(commands, false);
+      unsent.add(exchange);
+      watch();
     } finally {
       guard.unlock();
     }
-    if (!connection.send(exchange)) {
-      return CompletableFuture.failedFuture(
-          new MetaException(FailureKind.NOT_SENT, "The connection has just broken.", null));
-    }
-    return exchange
-        .orTimeout(target.timeout().toMillis(), TimeUnit.MILLISECONDS)
-        .exceptionallyCompose(
-            failure -> {
-              if (!(failure instanceof TimeoutException)) {
-                return CompletableFuture.failedFuture(failure);
-              }
-              connection.kill();
-              return CompletableFuture.failedFuture(
-                  new MetaException(
-                      FailureKind.UNANSWERED,
-                      "No answer within " + DurationText.format(target.timeout()) + ".",
-                      failure));
-            });
+    sendAll();
+    return exchange;
   }
 
+  /** Sends what may be sent, unless another thread does. */
+  private void sendAll() {
+    for (Outgoing next = gather(); next != null; next = gather()) {
+      try {
+        next.bytes.writeTo(next.to.out());
+      } catch (IOException | RuntimeException | Error e) {
+        next.to.kill();
+      }
+      locked(() -> writing = false);
+    }
+  }
+
+  private record Outgoing(MetaConnection to, ByteArrayOutputStream bytes) {}
+
+  private void locked(Runnable change) {
+    guard.lock();
+    try {
+      change.run();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** What this thread is to write; null if nothing is. */
+  private @Nullable Outgoing gather() {
+    guard.lock();
+    try {
+      MetaConnection to = current;
+      if (to == null || writing || unansweredWrites == UNANSWERED_WRITES || unsent.isEmpty()) {
+        return null;
+      } else if (Thread.currentThread() == reader && unsent.element().bytes.length > WRITE_BYTES) {
+        // The server takes nothing more in while nobody reads what it answers.
+        var unused = CompletableFuture.runAsync(this::sendAll);
+        return null;
+      }
+      lone = unansweredWrites == 0 && unsent.size() == 1;
+      if (!lone) {
+        readOwnership.recallReader();
+      }
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream(lone ? 256 : 4_096);
+      MetaExchange exchange;
+      do {
+        exchange = unsent.element();
+        bytes.writeBytes(exchange.bytes);
+        waiting.add(exchange);
+        unsent.remove();
+        MetaExchange next = unsent.peek();
+        exchange.endsWrite = next == null || bytes.size() + next.bytes.length > WRITE_BYTES;
+      } while (!exchange.endsWrite);
+      writing = true;
+      unansweredWrites++;
+      return new Outgoing(to, bytes);
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Reads a reply, and completes what it is the last of. Blocks. */
+  private void readOne(MetaConnection connection) throws IOException {
+    MetaReply reply = connection.read();
+    MetaExchange exchange = waiting.peek();
+    if (exchange == null) {
+      throw new IOException("The server answers what nobody asked: " + reply.shown());
+    } else if (!exchange.add(reply)) {
+      return;
+    }
+    waiting.remove();
+    roundTrip = ticker.nanos() - exchange.since;
+    lone = false;
+    if (exchange.endsWrite) {
+      locked(() -> unansweredWrites--);
+      sendAll();
+    }
+    exchange.complete(exchange.replies());
+  }
+
+  /**
+   * Lends a thread that is about to park to the transport, where the server answers at once: waking
+   * it would take longer than the answer. Only one that is alone; for several, the reader reads.
+   *
+   * @param longest how long it may stay; it stays for the timeout if the server is silent
+   */
+  void helpWhileWaiting(BooleanSupplier done, Duration longest) {
+    if (!lone || roundTrip > LINGER_NANOS || longest.compareTo(target.timeout()) < 0) {
+      readOwnership.recallReader();
+      return;
+    } else if (current == null || !readOwnership.tryAcquire()) {
+      return;
+    }
+    MetaConnection connection = current;
+    try {
+      while (connection != null && !done.getAsBoolean() && lone) {
+        readOne(connection);
+      }
+    } catch (IOException | RuntimeException | Error e) {
+      log.debug("Could not read from {}", target, e);
+      reset();
+    } finally {
+      readOwnership.release();
+      // In this order: a sender that could not read meanwhile relies on being seen here.
+      if (!done.getAsBoolean() || !waiting.isEmpty()) {
+        readOwnership.recallReader();
+      }
+    }
+  }
+
+  /** Sees to it that somebody looks at the oldest exchange when its time is over. Guarded. */
+  private void watch() {
+    if (watched) {
+      return;
+    }
+    MetaExchange oldest = waiting.isEmpty() ? unsent.peek() : waiting.peek();
+    if (oldest != null) {
+      watched = true;
+      long left = oldest.since + target.timeout().toNanos() - ticker.nanos();
+      CompletableFuture.delayedExecutor(
+              Math.max(1_000_000, left), TimeUnit.NANOSECONDS, Runnable::run)
+          .execute(this::dropOverdue);
+    }
+  }
+
+  private void dropOverdue() {
+    List<MetaExchange> overdue = List.of();
+    guard.lock();
+    try {
+      watched = false;
+      MetaExchange oldest = waiting.peek();
+      if (oldest != null && ticker.nanos() - oldest.since >= target.timeout().toNanos()) {
+        overdue = List.copyOf(waiting);
+      }
+      watch();
+    } finally {
+      guard.unlock();
+    }
+    if (overdue.isEmpty()) {
+      return;
+    }
+    reset();
+    String late = "No answer within " + DurationText.format(target.timeout()) + ".";
+    overdue.forEach(exchange -> exchange.fail(FailureKind.UNANSWERED, late, null));
+  }
+
+  /** Drops the connection, which is then made anew. */
+  void reset() {
+    MetaConnection connection = current;
+    if (connection != null) {
+      connection.kill();
+    }
+  }
+
+  // ---- The reader ----
+
   private void run() {
-    MetaConnection before = null;
+    boolean isFirst = true;
     int failures = 0;
     while (!closed) {
-      MetaConnection connection = new MetaConnection(target, ticker);
+      MetaConnection connection = new MetaConnection(target);
       latest = connection;
       try {
         if (closed) {
           break;
         }
-        connection.open();
-        use(connection, before);
-        before = connection;
-        failures = 0;
-        while (true) {
-          connection.readOne();
+        connection.open(question);
+        current = connection;
+        firstTry.complete(null);
+        if (!isFirst) {
+          reconnected.run();
         }
+        isFirst = false;
+        failures = 0;
+        readAll(connection);
       } catch (IOException | RuntimeException | Error e) {
         // Out of memory, perhaps: whatever it is, this thread must go on.
         drop(connection, e);
@@ -139,36 +315,37 @@ final class MetaTransport {
     firstTry.completeExceptionally(new IOException("The store was closed."));
   }
 
-  private void use(MetaConnection connection, @Nullable MetaConnection before) {
-    guard.lock();
-    try {
-      current = connection;
-    } finally {
-      guard.unlock();
-    }
-    if (connection.lacksClockOf(before)) {
-      log.warn(
-          "Memcached has forgotten items, locks perhaps: it was restarted or flushed, or it evicts (store={}). Leases that are gone are lost at once.",
-          target);
-    }
-    firstTry.complete(null);
-    if (before != null) {
-      reconnected.run();
+  private void readAll(MetaConnection connection) throws IOException {
+    while (true) {
+      readOne(connection);
+      if (waiting.isEmpty() && connection.isQuiet()) {
+        readOwnership.yieldToCallers();
+      }
     }
   }
 
+  /** Takes a broken connection out of use, and fails what waits on it. */
   private void drop(MetaConnection connection, Throwable why) {
     connection.kill();
     String reason = MetaConnection.reason(why).replaceFirst("\\.+$", "");
     boolean isNew = !outage.equals(reason);
     outage = reason;
+    List<MetaExchange> sent;
+    List<MetaExchange> never;
     guard.lock();
     try {
       current = null;
+      sent = List.copyOf(waiting);
+      never = List.copyOf(unsent);
+      waiting.clear();
+      unsent.clear();
+      unansweredWrites = 0;
     } finally {
       guard.unlock();
     }
-    connection.fail(why);
+    String broke = "The connection broke: " + reason + ".";
+    sent.forEach(exchange -> exchange.fail(FailureKind.UNANSWERED, broke, why));
+    never.forEach(exchange -> exchange.fail(FailureKind.NOT_SENT, broke, why));
     if (closed) {
       return;
     }

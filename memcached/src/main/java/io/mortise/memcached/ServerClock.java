@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
  * <p>An item of ours with a known end shows the clock: the server tells how much time it has left.
  * That time plus our own time is constant, but for the server's whole second and the second that it
  * skips now and then. The sum is greater when the server's clock is behind. The least sum seen so
- * far is the measure. Not thread-safe.
+ * far is the measure. Thread-safe.
  */
 final class ServerClock {
   /** A whole second, and one that is skipped. */
@@ -20,18 +20,18 @@ final class ServerClock {
   /** Clocks of two machines do not differ more in rate, so the measure may rise by that. */
   private static final long DRIFT = 1_000;
 
-  private final long item;
+  private final String item;
   private long least;
   private long measuredAt;
 
   /**
    * Begins with a clock that is taken for right.
    *
-   * @param item the CAS value of the item, by which another one in its place is recognised
+   * @param item what the item holds, by which another one in its place is recognised
    * @param left seconds that the server says are left of the item's time
    * @param now our own time, when the answer was there
    */
-  ServerClock(long item, long left, long now) {
+  ServerClock(String item, long left, long now) {
     this.item = item;
     this.least = sum(left, now);
     this.measuredAt = now;
@@ -41,17 +41,17 @@ final class ServerClock {
     return now + TimeUnit.SECONDS.toNanos(left);
   }
 
-  long item() {
+  String item() {
     return item;
   }
 
   /** Whether the item has ended by itself, or does in a moment. */
-  boolean hasEnded(long now) {
+  synchronized boolean hasEnded(long now) {
     return least - now < TOLERANCE_NANOS;
   }
 
   /** Whether the clock was behind when the server answered that. */
-  boolean isBehind(long left, long now) {
+  synchronized boolean isBehind(long left, long now) {
     long sum = sum(left, now);
     long measure = least + (now - measuredAt) / DRIFT;
     least = sum - measure < 0 ? sum : measure;

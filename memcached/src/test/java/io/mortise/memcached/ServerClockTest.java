@@ -26,7 +26,7 @@ class ServerClockTest {
     for (int run = 0; run < 200; run++) {
       long ahead = random.nextLong(SECOND);
       long now = random.nextLong(100 * SECOND);
-      ServerClock clock = new ServerClock(1, left(now + ahead), now);
+      ServerClock clock = new ServerClock("item", left(now + ahead), now);
       for (int i = 0; i < 100; i++) {
         now += random.nextLong(30 * SECOND);
         // Up to a second late, as where it skips one.
@@ -38,7 +38,7 @@ class ServerClockTest {
 
   @Test
   void givenClockThatStoodStill_whenItIsReadBeforeItCaughtUp_thenItIsBehind_andNotAfterwards() {
-    ServerClock clock = new ServerClock(1, left(0), 0);
+    ServerClock clock = new ServerClock("item", left(0), 0);
     long now = Duration.ofSeconds(4).toNanos();
     assertThat(clock.isBehind(left(0), now)).isTrue();
     assertThat(clock.isBehind(left(now), now)).isFalse();
@@ -47,14 +47,14 @@ class ServerClockTest {
   @Test
   void givenClockThatWasBehindWhenItWasReadFirst_thenTheNextReadingIsTheMeasure() {
     long now = Duration.ofSeconds(10).toNanos();
-    ServerClock clock = new ServerClock(1, left(0), now);
+    ServerClock clock = new ServerClock("item", left(0), now);
     assertThat(clock.isBehind(left(now), now)).isFalse();
     assertThat(clock.isBehind(left(0), now)).isTrue();
   }
 
   @Test
   void givenServerThatRunsSlower_thenTheMeasureFollows() {
-    ServerClock clock = new ServerClock(1, left(0), 0);
+    ServerClock clock = new ServerClock("item", left(0), 0);
     long day = Duration.ofDays(1).toNanos();
     for (long now = 0; now < day; now += Duration.ofMinutes(1).toNanos()) {
       assertThat(clock.isBehind(left(now - now / 10_000), now)).isFalse();
@@ -63,7 +63,7 @@ class ServerClockTest {
 
   @Test
   void givenItemThatIsAboutToEnd_thenItsAbsenceSaysNothing() {
-    ServerClock clock = new ServerClock(1, 10, 0);
+    ServerClock clock = new ServerClock("item", 10, 0);
     assertThat(clock.hasEnded(0)).isFalse();
     assertThat(clock.hasEnded(Duration.ofSeconds(9).toNanos())).isTrue();
   }

@@ -37,10 +37,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>A request that was sent later grants a lock that lives long enough: its TTL begins when the
- *       server executes the request.
+ *       server executes the request. Where the server's clock may be behind, it lives for a TTL
+ *       from when the renewal {@linkplain ExpiringKeys#beforeRenewal() asked for that clock}: a
+ *       clock never goes back.
  *   <li>The renewal itself extends every other lock. A request is listed here before it is sent,
- *       and stays listed until its refusal or abandon. The renewal extends all that is listed,
- *       granted or not yet answered.
+ *       and stays listed until its refusal or abandon. The renewal extends all that is listed when
+ *       it has the server's clock, granted or not yet answered.
  *   <li>A lock that is ours already, since an answer was lost, may be old. It is extended before it
  *       is granted.
  *   <li>A renewal counts only if the server has answered every part of it. The session reports a
@@ -230,6 +232,12 @@ public class ExpiringKeySession implements StoreSession {
       return CompletableFuture.completedFuture(lost);
     }
     seen.forEach(holdEnded::remove);
+    return keys.beforeRenewal()
+        .thenCompose(ready -> extendAll(next, sent))
+        .exceptionally(failure -> new Renewal.Unknown(CompletionStages.cause(failure)));
+  }
+
+  private CompletableFuture<Renewal> extendAll(long next, long sent) {
     List<ListedKey> listed =
         holds.values().stream().map(hold -> new ListedKey(hold.key, hold.granted)).toList();
     return keys.renew(listed.stream().map(ListedKey::key).toList(), spec.ttl())
@@ -241,9 +249,8 @@ public class ExpiringKeySession implements StoreSession {
                 }
               }
               renewed(next, sent);
-              return (Renewal) new Renewal.Renewed(renewal.storeMicros(), notifications(), false);
-            })
-        .exceptionally(failure -> new Renewal.Unknown(CompletionStages.cause(failure)));
+              return new Renewal.Renewed(renewal.storeMicros(), notifications(), false);
+            });
   }
 
   /** Why the session is lost; null if it may be renewed. A clone of the process is not noticed. */

@@ -43,6 +43,15 @@ public interface ExpiringKeys {
   CompletableFuture<List<Boolean>> extend(List<AttemptKey> keys, Duration ttl);
 
   /**
+   * Asked before each renewal. What the server executes after this has completed lives for a TTL,
+   * or longer, from when this was asked: a server whose clock may be behind is asked for its clock
+   * here. A failure is that of the renewal.
+   */
+  default CompletableFuture<?> beforeRenewal() {
+    return CompletableFuture.completedFuture(true);
+  }
+
+  /**
    * Extends keys as {@link #extend} does, on a way that no backlog of requests delays. The answer
    * has the store's time, so it is asked even if there is no key.
    */

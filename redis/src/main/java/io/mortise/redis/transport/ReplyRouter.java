@@ -1,5 +1,6 @@
 package io.mortise.redis.transport;
 
+import io.mortise.internal.storekit.ReadOwnership;
 import io.mortise.redis.transport.RespConnection.PendingCommand;
 import io.mortise.redis.transport.RespReader.ProtocolException;
 import io.mortise.redis.transport.RespReader.PushMessage;

@@ -1,4 +1,4 @@
-package io.mortise.redis.transport;
+package io.mortise.internal.storekit;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  * caller that leaves while something is still expected, and a sender for whom nobody will read,
  * wake the reader at once.
  */
-final class ReadOwnership {
+public final class ReadOwnership {
   private static final int OFFERS = 16;
   private static final long NAP_NANOS = 500_000;
 
@@ -38,12 +38,13 @@ final class ReadOwnership {
 
   private volatile boolean recalled;
 
-  ReadOwnership(Thread reader) {
+  /** The transport's own thread reads at first. */
+  public ReadOwnership(Thread reader) {
     this.reader = reader;
   }
 
   /** A caller would like to read. If this returns true it must, and then {@link #release}. */
-  boolean tryAcquire() {
+  public boolean tryAcquire() {
     if (holder.compareAndSet(ReadOwner.NOBODY, ReadOwner.CALLER)) {
       return true;
     }
@@ -55,13 +56,13 @@ final class ReadOwnership {
    * The caller has read enough. If something is still expected it must then {@link
    * #recallReader()}.
    */
-  void release() {
+  public void release() {
     loans.incrementAndGet();
     holder.set(ReadOwner.NOBODY);
   }
 
   /** The reader should read, now and for some time. */
-  void recallReader() {
+  public void recallReader() {
     if (offers.get() != 0) {
       offers.set(0);
     }
@@ -72,7 +73,7 @@ final class ReadOwnership {
   }
 
   /** The reader, between two answers: lets callers read for as long as they do. */
-  void yieldToCallers() {
+  public void yieldToCallers() {
     if (offers.get() <= OFFERS) {
       return;
     }

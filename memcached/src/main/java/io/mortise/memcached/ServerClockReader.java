@@ -1,0 +1,112 @@
+package io.mortise.memcached;
+
+import io.mortise.memcached.MetaConnection.FirstQuestion;
+import io.mortise.memcached.MetaException.FailureKind;
+import io.mortise.spi.time.Ticker;
+import java.io.IOException;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads the server's clock, by an item that shows it: before each renewal, and first on a new
+ * connection. A new connection is accepted by the thread that sets the clock, which sets it next.
+ * The item is gone after a restart or a flush, and the log says so. Thread-safe.
+ */
+final class ServerClockReader implements FirstQuestion {
+  private static final Logger log = LoggerFactory.getLogger(ServerClockReader.class);
+
+  /** For the thread that sets the clock to go on, after it has accepted the connection. */
+  private static final long ACCEPTED_MILLIS = 10;
+
+  /** The longest that memcached takes for a duration; beyond, it is a date. */
+  private static final long CLOCK_SECONDS = TimeUnit.DAYS.toSeconds(30);
+
+  private static final long SLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final MemcachedTarget target;
+  private final Ticker ticker;
+  private final String key;
+  private final MetaCommand reading;
+
+  /** Null if the server has no room for the item. Replaced with the connection. */
+  private volatile @Nullable ServerClock clock;
+
+  ServerClockReader(MemcachedTarget target, Ticker ticker) {
+    this.target = target;
+    this.ticker = ticker;
+    this.key = ItemKey.ofClock(target.prefix());
+    this.reading = MetaCommand.meta("mg " + key + " v t");
+  }
+
+  @Override
+  public void ask(MetaConnection connection) throws IOException {
+    try {
+      var unused = new CountDownLatch(1).await(ACCEPTED_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      throw new IOException("The thread was interrupted.", e);
+    }
+    long sent = ticker.nanos();
+    // Not the same one after a restart: the server's own numbers of items begin anew.
+    String item = UUID.randomUUID().toString();
+    List<MetaReply> replies = connection.ask(MetaCommand.add(key, CLOCK_SECONDS, item), reading);
+    long now = ticker.nanos();
+    MetaReply added = replies.get(0);
+    MetaReply found = replies.get(1);
+    if (now - sent > SLOW_NANOS) {
+      throw new IOException("The server stood still for a moment.");
+    } else if (!found.is("VA") && !added.isOutOfMemory()) {
+      throw new IOException("The server answered in another form: " + added.shown());
+    }
+    ServerClock first =
+        found.is("VA") ? new ServerClock(found.value(), found.number('t'), now) : null;
+    ServerClock before = clock;
+    if (before != null && !before.hasEnded(now) && !found.value().equals(before.item())) {
+      log.warn(
+          "Memcached has forgotten items, locks perhaps: it was restarted or flushed, or it evicts (store={}). Leases that are gone are lost at once.",
+          target);
+    }
+    clock = first;
+  }
+
+  /**
+   * Reads the clock; fails if it is behind. The connection is made anew then, after which the clock
+   * is right.
+   */
+  CompletableFuture<?> read(MetaTransport transport) {
+    return transport
+        .call(List.of(reading))
+        .thenCompose(
+            replies -> {
+              MetaException doubt = doubt(replies.get(0));
+              if (doubt == null) {
+                return CompletableFuture.completedFuture(replies);
+              }
+              transport.reset();
+              return CompletableFuture.failedFuture(doubt);
+            });
+  }
+
+  private @Nullable MetaException doubt(MetaReply found) {
+    ServerClock known = clock;
+    if (known == null) {
+      return new MetaException(FailureKind.FULL, "The server has no memory left.", null);
+    } else if (!found.is("VA") || !found.value().equals(known.item())) {
+      return new MetaException(
+          FailureKind.UNANSWERED,
+          "The server has forgotten items: it was flushed, or evicted them.",
+          null);
+    } else if (known.isBehind(found.number('t'), ticker.nanos())) {
+      return new MetaException(
+          FailureKind.UNANSWERED,
+          "The server stood still for a moment, so what it was told last may expire early.",
+          null);
+    }
+    return null;
+  }
+}
