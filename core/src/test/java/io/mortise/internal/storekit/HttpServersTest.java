@@ -8,6 +8,8 @@ import io.mortise.internal.storekit.HttpServers.HttpAnswer;
 import io.mortise.internal.storekit.HttpServers.HttpCall;
 import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.spi.time.Ticker;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.NoRouteToHostException;
 import java.net.ServerSocket;
@@ -17,12 +19,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -202,6 +206,58 @@ class HttpServersTest {
       assertThat(join(first).body()).isEqualTo("rest");
       assertThat(body(servers)).as("the turn is free again").isEqualTo("rest");
       assertThat(slow.requests).hasSize(2);
+    }
+  }
+
+  /** The worst that could happen: a request gets the answer of another one, or is sent twice. */
+  @Test
+  void givenServerThatMisbehavesAtRandom_thenEachAnswerIsThatOfItsRequest_whichIsSentOnce() {
+    long seed = Long.getLong("mortise.seed", new Random().nextLong());
+    Random random = new Random(seed);
+    AtomicInteger answered = new AtomicInteger();
+    AtomicInteger failed = new AtomicInteger();
+    try (ScriptedServer server =
+            new ScriptedServer(
+                client -> {
+                  String request = client.request();
+                  while (request != null && random.nextInt(20) > 0) {
+                    String id = request.substring(request.indexOf('/') + 1, request.indexOf(" H"));
+                    client.send("HTTP/1.1 200 OK\r\nContent-Length: " + id.length() + "\r\n\r\n");
+                    if (random.nextInt(20) == 0) {
+                      LockSupport.parkNanos(random.nextInt(60) * 1_000_000L);
+                    }
+                    client.send(id + (random.nextInt(20) == 0 ? "HTTP/1.1 200 OK\r\n\r\n" : ""));
+                    request = random.nextInt(20) == 0 ? null : client.request();
+                  }
+                });
+        HttpServers servers = servers(Duration.ofMillis(20), server.uri())) {
+      for (int i = 0; i < 600; i++) {
+        String id = "" + random.nextInt(1 + random.nextInt(1_000_000)) + "-" + i;
+        CompletableFuture<HttpAnswer> answer =
+            servers.send(new HttpCall("GET", "/" + id, Map.of(), null));
+        if (random.nextInt(20) == 0) {
+          answer.cancel(true);
+        } else if (random.nextInt(3) > 0) {
+          answer.handle((found, failure) -> "").join();
+        }
+        if (random.nextInt(40) == 0) {
+          // Longer than an idle connection waits for bytes at a time.
+          LockSupport.parkNanos(25_000_000);
+        }
+        var unused =
+            answer.whenComplete(
+                (found, failure) -> {
+                  if (failure != null || found.body().equals(id)) {
+                    (failure == null ? answered : failed).incrementAndGet();
+                  }
+                });
+      }
+      await(() -> answered.get() + failed.get() == 600);
+      assertThat(server.requests).as("-Dmortise.seed=" + seed).doesNotHaveDuplicates();
+      assertThat(answered.get()).as("-Dmortise.seed=" + seed).isGreaterThan(100);
+      assertThat(failed.get()).as("-Dmortise.seed=" + seed).isGreaterThan(20);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
