@@ -2,8 +2,8 @@ package io.mortise.internal.storekit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.Terms;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Mode;
@@ -88,7 +88,7 @@ class ExpiringKeySessionTest {
             new AttemptId(id, number),
             Mode.EXCLUSIVE,
             false,
-            Terms.NONE,
+            HoldTerms.NONE,
             1,
             0,
             null),
