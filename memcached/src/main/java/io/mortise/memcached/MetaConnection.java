@@ -2,7 +2,6 @@ package io.mortise.memcached;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.time.DurationText;
-import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -89,7 +88,7 @@ final class MetaConnection {
 
   /** Asks on a connection that nobody else uses yet. Blocks. */
   List<MetaReply> ask(MetaCommand... commands) throws IOException {
-    MetaExchange exchange = new MetaExchange(List.of(commands), 0, Ticker.SYSTEM.nanos());
+    MetaExchange exchange = new MetaExchange(List.of(commands), 0, 0);
     out().write(exchange.bytes);
     while (!exchange.add(read())) {
       // The next.

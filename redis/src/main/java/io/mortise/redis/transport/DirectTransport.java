@@ -51,7 +51,6 @@ public final class DirectTransport implements RedisTransport {
   private final Semaphore hurry = new Semaphore(0);
 
   private final Subscriptions subscriptions = new Subscriptions();
-
   private final Resubscriber resubscriber = new Resubscriber(this, this::subscribeAgain);
 
   private final TransportListener listener;
