@@ -119,7 +119,9 @@ final class BenchServers implements AutoCloseable {
         ends.push(memcached::close);
         yield memcached.url();
       }
-      case DYNAMODB -> throw missing("emulator of DynamoDB, or not one that a program could find");
+      case DYNAMODB ->
+          throw new IllegalStateException(
+              "The benchmark starts no emulator of DynamoDB. Name one with --server dynamodb=dynamodb://host:port/table, or choose other --stores.");
       case PROCESS -> throw new IllegalArgumentException("Needs no server.");
     };
   }

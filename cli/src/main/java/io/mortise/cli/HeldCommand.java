@@ -26,33 +26,56 @@ import org.jspecify.annotations.Nullable;
 /**
  * The command of {@code mortise run} under a lease: started, supervised and ended in time. May be
  * run again under the next lease. For one thread.
- *
- * @param shownUrl the store's, without its password
- * @param hasToken whether the command is given a token
- * @param warnings what the user may keep quiet
  */
-record HeldCommand(
-    PrintStream err,
-    LockClient client,
-    String name,
-    List<String> words,
-    String shownUrl,
-    Times times,
-    boolean hasToken,
-    Consumer<String> warnings) {
+final class HeldCommand {
+  private final PrintStream err;
+  private final LockClient client;
+  private final String name;
+  private final List<String> words;
+  private final String shownUrl;
+  private final RunTimes times;
+  private final boolean hasToken;
+  private final Consumer<String> warnings;
+
   /**
    * The times that the user has given.
    *
    * @param notice between SIGTERM and the end of the lock's validity
    */
-  record Times(
+  record RunTimes(
       Duration notice,
       @Nullable Duration atLeast,
       @Nullable Duration atMost,
       @Nullable Duration holdOnCrash) {}
 
   /** What a run under a lease came to. */
-  record Result(int status, boolean lost) {}
+  record RunOutcome(int status, boolean lost) {}
+
+  /**
+   * Starts nothing yet.
+   *
+   * @param shownUrl the store's, without its password
+   * @param hasToken whether the command is given a token
+   * @param warnings what the user may keep quiet
+   */
+  HeldCommand(
+      PrintStream err,
+      LockClient client,
+      String name,
+      List<String> words,
+      String shownUrl,
+      RunTimes times,
+      boolean hasToken,
+      Consumer<String> warnings) {
+    this.err = err;
+    this.client = client;
+    this.name = name;
+    this.words = words;
+    this.shownUrl = shownUrl;
+    this.times = times;
+    this.hasToken = hasToken;
+    this.warnings = warnings;
+  }
 
   /**
    * Runs the command, and releases the lease. Blocks until the command has ended.
@@ -60,7 +83,7 @@ record HeldCommand(
    * @param events signals arrive in it
    * @throws CliException if the command cannot be started
    */
-  Result run(Lease lease, BlockingQueue<RunEvent> events) throws InterruptedException {
+  RunOutcome run(Lease lease, BlockingQueue<RunEvent> events) throws InterruptedException {
     // For the command only: while none runs, these signals have their usual effect.
     List<Runnable> restorers =
         Stream.of("TSTP", "CONT").map(signal -> Signals.listen(signal, events::add)).toList();
@@ -104,9 +127,9 @@ record HeldCommand(
     LeaseEnd lost = release(lease);
     if (!itself || lost != null) {
       err.println("mortise: " + OutputSanitizer.text(loss(runResult, token, lost, stillShut)));
-      return new Result(ExitStatus.LOST, true);
+      return new RunOutcome(ExitStatus.LOST, true);
     }
-    return new Result(runResult.status(), false);
+    return new RunOutcome(runResult.status(), false);
   }
 
   private static Supervisor.RunResult supervise(Supervisor supervisor, ChildProcess childProcess)

@@ -188,7 +188,7 @@ final class RunCommand implements Callable<Integer> {
               name,
               words,
               OutputSanitizer.url(url),
-              new HeldCommand.Times(notice, atLeast, atMost, holdOnCrash),
+              new HeldCommand.RunTimes(notice, atLeast, atMost, holdOnCrash),
               !shared && client.admin().store().has(Feature.FENCING_TOKENS),
               this::warn);
       if (leader) {
@@ -250,7 +250,7 @@ final class RunCommand implements Callable<Integer> {
           continue;
         }
         began = System.nanoTime();
-        HeldCommand.Result result = held.run(lease, nextEvents());
+        HeldCommand.RunOutcome result = held.run(lease, nextEvents());
         if (ending) {
           return result.status();
         } else if (result.lost()) {

@@ -25,10 +25,10 @@ final class MetaConnection {
     this.target = target;
   }
 
-  /** What is asked on a new connection before it is used. */
-  interface FirstQuestion {
+  /** Asks on a new connection, before it is used. */
+  interface ConnectionCheck {
     /** Asks. Blocks. */
-    void ask(MetaConnection connection) throws IOException;
+    void check(MetaConnection connection) throws IOException;
   }
 
   /**
@@ -37,7 +37,7 @@ final class MetaConnection {
    * @throws IOException if it cannot be reached, or does not answer in time
    * @throws StoreUnfitException if it must not be used
    */
-  void open(FirstQuestion question) throws IOException {
+  void open(ConnectionCheck check) throws IOException {
     long millis = target.timeout().toMillis();
     InetSocketAddress address =
         new InetSocketAddress(InetAddress.getByName(target.host()), target.port());
@@ -52,7 +52,7 @@ final class MetaConnection {
     try {
       in = new MetaReader(socket.getInputStream());
       greet();
-      question.ask(this);
+      check.check(this);
     } catch (IOException e) {
       throw limit.isDone()
           ? new IOException("no answer within " + DurationText.format(target.timeout()), e)

@@ -2,7 +2,7 @@ package io.mortise.memcached;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.storekit.ReadOwnership;
-import io.mortise.memcached.MetaConnection.FirstQuestion;
+import io.mortise.memcached.MetaConnection.ConnectionCheck;
 import io.mortise.memcached.MetaException.FailureKind;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
@@ -34,8 +34,9 @@ import org.slf4j.LoggerFactory;
  * connection breaks. A thread that waits alone for an answer may read it itself, see {@link
  * ReadOwnership}.
  *
- * <p><b>What may fail</b> fails in one place: the reader takes a broken connection out of use and
- * fails what waits on it. All others only break the connection for the reader to find.
+ * <p><b>Failures.</b> The reader takes a broken connection out of use and fails its exchanges.
+ * Other threads only break it. An overdue exchange fails at its timeout, and the connection is
+ * broken then.
  */
 final class MetaTransport {
   private static final Logger log = LoggerFactory.getLogger(MetaTransport.class);
@@ -52,7 +53,7 @@ final class MetaTransport {
 
   private final MemcachedTarget target;
   private final Ticker ticker;
-  private final FirstQuestion question;
+  private final ConnectionCheck check;
   private final Runnable reconnected;
   private final Thread reader;
   private final ReadOwnership readOwnership;
@@ -91,18 +92,18 @@ final class MetaTransport {
   /**
    * Begins to connect.
    *
-   * @param question asked on each connection before it is used
+   * @param check asked on each connection before it is used
    * @param reconnected called by the reader when a connection was made after another broke
    */
   MetaTransport(
       MemcachedTarget target,
       String thread,
       Ticker ticker,
-      FirstQuestion question,
+      ConnectionCheck check,
       Runnable reconnected) {
     this.target = target;
     this.ticker = ticker;
-    this.question = question;
+    this.check = check;
     this.reconnected = reconnected;
     this.reader = new Thread(this::run, thread);
     this.readOwnership = new ReadOwnership(reader);
@@ -296,7 +297,7 @@ final class MetaTransport {
         if (closed) {
           break;
         }
-        connection.open(question);
+        connection.open(check);
         current = connection;
         firstTry.complete(null);
         if (!isFirst) {

@@ -1,6 +1,6 @@
 package io.mortise.memcached;
 
-import io.mortise.memcached.MetaConnection.FirstQuestion;
+import io.mortise.memcached.MetaConnection.ConnectionCheck;
 import io.mortise.memcached.MetaException.FailureKind;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * connection. A new connection is accepted by the thread that sets the clock, which sets it next.
  * The item is gone after a restart or a flush, and the log says so. Thread-safe.
  */
-final class ServerClockReader implements FirstQuestion {
+final class ServerClockReader implements ConnectionCheck {
   private static final Logger log = LoggerFactory.getLogger(ServerClockReader.class);
 
   /** For the thread that sets the clock to go on, after it has accepted the connection. */
@@ -45,7 +45,7 @@ final class ServerClockReader implements FirstQuestion {
   }
 
   @Override
-  public void ask(MetaConnection connection) throws IOException {
+  public void check(MetaConnection connection) throws IOException {
     try {
       var unused = new CountDownLatch(1).await(ACCEPTED_MILLIS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {

@@ -144,16 +144,20 @@ class MemcachedFaultTest {
       raws.forEach(raw -> assertThat(raw.read()).isEqualTo("STORED"));
       BoundedWait.pass(ttl.minusMillis(300).minusNanos(System.nanoTime() - sent));
       int ended = 0;
+      int reliedOn = 0;
       for (int i = 0; i < 10; i++) {
         ended += raws.get(i).left("raw" + i) < 0 ? 1 : 0;
         boolean relies =
             replies.get(i).join() instanceof Reply.Granted
                 && BoundedWait.join(renewals.get(i)) instanceof Renewal.Renewed;
+        reliedOn += relies ? 1 : 0;
         assertThat(!relies || raws.get(i).left("mortise:n" + i) > 0)
             .as("lock %s after %s and %s", i, replies.get(i), renewals.get(i))
             .isTrue();
       }
-      System.out.println("Of 10 items that were added in that moment " + ended + " had ended.");
+      assertThat(ended + reliedOn)
+          .as("the control: items that ended, leases relied on")
+          .isPositive();
     } finally {
       raws.forEach(RawMemcachedConnection::close);
       stores.forEach(LockStore::close);

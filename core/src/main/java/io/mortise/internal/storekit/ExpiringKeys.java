@@ -43,9 +43,9 @@ public interface ExpiringKeys {
   CompletableFuture<List<Boolean>> extend(List<AttemptKey> keys, Duration ttl);
 
   /**
-   * Asked before each renewal. What the server executes after this has completed lives for a TTL,
-   * or longer, from when this was asked: a server whose clock may be behind is asked for its clock
-   * here. A failure is that of the renewal.
+   * Called before each renewal. A store whose clock may be behind reads it here. What the server
+   * executes after this has completed lives for a TTL, or longer, from this call. A failure is that
+   * of the renewal.
    */
   default CompletableFuture<?> beforeRenewal() {
     return CompletableFuture.completedFuture(true);

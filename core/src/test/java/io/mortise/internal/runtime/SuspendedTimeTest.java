@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -99,6 +100,16 @@ class SuspendedTimeTest {
     now.set(1_000_000);
     assertThat(lately.nanos()).isEqualTo(2);
     assertThat(lately.nanos()).isEqualTo(2);
+  }
+
+  @Test
+  void givenSlowThreadThatReadEarlier_thenItsReadingDoesNotCount() {
+    AtomicLong now = new AtomicLong();
+    Ticker lately = SuspendedTime.lately(List.of(5L, 9L, 7L).iterator()::next, now::get);
+    now.addAndGet(1_000_000);
+    assertThat(lately.nanos()).isEqualTo(9);
+    now.addAndGet(1_000_000);
+    assertThat(lately.nanos()).isEqualTo(9);
   }
 
   private static void write(Path file, String text) {

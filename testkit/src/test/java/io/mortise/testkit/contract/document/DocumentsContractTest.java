@@ -78,7 +78,7 @@ class DocumentsContractTest {
 
     @Override
     protected VersionedDocuments openBehind(int port) {
-      return new FlawedDocuments(server, flaw, () -> way(port));
+      return new FlawedDocuments(server, flaw, () -> network(port));
     }
 
     @Override
@@ -91,7 +91,7 @@ class DocumentsContractTest {
       return PATIENCE.getOrDefault(flaw, super.patience());
     }
 
-    private static CompletionStage<?> way(int port) {
+    private static CompletionStage<?> network(int port) {
       return CompletableFuture.runAsync(
           () -> {
             try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
@@ -101,7 +101,7 @@ class DocumentsContractTest {
               throw new UncheckedIOException(e);
             }
           },
-          task -> new Thread(task, "way").start());
+          task -> new Thread(task, "network").start());
     }
   }
 

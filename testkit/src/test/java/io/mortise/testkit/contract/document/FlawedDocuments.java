@@ -50,18 +50,18 @@ final class FlawedDocuments implements VersionedDocuments {
 
   private final Server server;
   private final Flaw flaw;
-  private final Supplier<CompletionStage<?>> way;
+  private final Supplier<CompletionStage<?>> network;
   private final Map<String, VersionedText> remembered = new ConcurrentHashMap<>();
 
   /**
    * A process.
    *
-   * @param way what a request goes through before the server has it
+   * @param network what a request goes through before the server has it
    */
-  FlawedDocuments(Server server, Flaw flaw, Supplier<CompletionStage<?>> way) {
+  FlawedDocuments(Server server, Flaw flaw, Supplier<CompletionStage<?>> network) {
     this.server = server;
     this.flaw = flaw;
-    this.way = way;
+    this.network = network;
   }
 
   private String key(String key) {
@@ -73,7 +73,8 @@ final class FlawedDocuments implements VersionedDocuments {
   }
 
   private <T> CompletionStage<T> sent(Supplier<T> step) {
-    return way.get()
+    return network
+        .get()
         .thenApply(
             arrived -> {
               synchronized (server) {
