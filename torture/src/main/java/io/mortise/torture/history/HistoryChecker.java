@@ -52,6 +52,9 @@ public final class HistoryChecker {
   /** Tries that were told busy since an idle holder did not answer in time. */
   public static final String UNANSWERED = "unanswered";
 
+  /** Processes that got nothing for 20 TTLs in which others held. */
+  public static final String UNSERVED = "unserved";
+
   /** More of a kind say nothing new. */
   private static final int MOST = 20;
 
@@ -200,13 +203,26 @@ public final class HistoryChecker {
 
   /** Checks all that was taken in. Once. */
   public CheckResult check() {
+    return check(true);
+  }
+
+  /**
+   * The same for a store that may let a process go without.
+   *
+   * @param servesAll whether it does not; else those that went without are counted as {@link
+   *     #UNSERVED}
+   */
+  public CheckResult check(boolean servesAll) {
     int openLosses = 0;
     int naiveLosses = 0;
     int naiveDelays = 0;
     int inOrder = 0;
     told.forEach(this::add);
     buryTheDead();
-    starvationCheck.check(faultLog, killed, this::add);
+    starvationCheck.check(
+        faultLog,
+        killed,
+        servesAll ? this::add : unserved -> cycles.merge(UNSERVED, 1L, Long::sum));
     for (Map.Entry<String, LockHistory> entry : locks.entrySet()) {
       String name = entry.getKey();
       LockHistory lock = entry.getValue();

@@ -43,6 +43,9 @@ public final class ExpectedGuarantees {
   /** Whether a waiter that was killed is passed over; else its session has to end. */
   private final boolean skipsDead;
 
+  /** Whether a process that waits is served, however often others ask. */
+  private final boolean servesAll;
+
   private final Map<InjectedFault, Guarantee> cells;
 
   private ExpectedGuarantees(
@@ -55,6 +58,8 @@ public final class ExpectedGuarantees {
     // Without a queue nobody hands over: those that wait ask again, now and then.
     this.skipsDead =
         capabilities.containsAll(EnumSet.of(Capability.QUEUE, Capability.SKIPS_DISCONNECTED));
+    // A quorum has no queue, but a process leaves its lock to others before it takes it again.
+    this.servesAll = capabilities.contains(Capability.QUEUE) || mode.startsWith("quorum");
     this.cells = cells;
   }
 
@@ -126,6 +131,11 @@ public final class ExpectedGuarantees {
    */
   Duration expiry(Duration ttl) {
     return OBSERVED.matcher(mode).matches() ? ttl.multipliedBy(2) : ttl.plus(lag);
+  }
+
+  /** Whether a process that waits is served, however often others ask. */
+  boolean servesAll() {
+    return servesAll;
   }
 
   /** For a checker: what each fault may do. */

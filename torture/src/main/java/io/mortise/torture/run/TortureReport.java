@@ -78,8 +78,11 @@ public final class TortureReport {
     List<ReportRow> reportRows = new ArrayList<>();
     for (SafetyRule safetyRule : SafetyRule.values()) {
       long found = checkResult.found().getOrDefault(safetyRule, 0L);
+      boolean isPromised =
+          safetyRule != SafetyRule.PROGRESS || tortureResult.promises().servesAll();
+      String kept = isPromised ? "kept" : "not promised";
       reportRows.add(
-          new ReportRow(safetyRule.promise(), found == 0 ? "kept" : Long.toString(found), ""));
+          new ReportRow(safetyRule.promise(), found == 0 ? kept : Long.toString(found), ""));
     }
     return reportRows;
   }
@@ -146,7 +149,10 @@ public final class TortureReport {
                 row("store unavailable", checkResult.count(EventKind.OUTAGE)),
                 row("writes taken", checkResult.count(EventKind.WROTE)),
                 row("writes of stale holders refused", checkResult.count(EventKind.REFUSED)),
-                row("waits whose order was judged", runStatistics.inOrder())));
+                row("waits whose order was judged", runStatistics.inOrder()),
+                row(
+                    "processes that got nothing for 20 TTLs in which others held",
+                    tortureResult.unserved())));
     runStatistics
         .delays()
         .forEach(

@@ -200,7 +200,7 @@ public final class TortureRun {
           historyChecker.take(event);
           timeline.take(event);
         });
-    CheckResult verdict = historyChecker.check();
+    CheckResult verdict = historyChecker.check(promises.servesAll());
     verdict.findings().forEach(timeline::mark);
     return new TortureResult(
         tortureEnvironment.name(),
@@ -253,6 +253,11 @@ public final class TortureRun {
     /** Tries that were told busy since an idle holder did not answer in time. */
     public long unanswered() {
       return verdict.figures().cycles().getOrDefault(HistoryChecker.UNANSWERED, 0L);
+    }
+
+    /** Processes that got nothing for 20 TTLs in which others held, where that may be. */
+    public long unserved() {
+      return verdict.figures().cycles().getOrDefault(HistoryChecker.UNSERVED, 0L);
     }
 
     /** Idle grants of sticky locks that their process took again, without the store. */

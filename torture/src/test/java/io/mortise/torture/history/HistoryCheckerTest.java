@@ -726,6 +726,10 @@ class HistoryCheckerTest {
 
   /** Two processes, of which the second gets nothing after a while; and more that happens. */
   private CheckResult checkStarving(String... more) {
+    return check(starving(more));
+  }
+
+  private static String[] starving(String... more) {
     List<String> lines = new ArrayList<>(List.of(more));
     for (int i = 0; i < 40; i++) {
       long now = 1_000L * i;
@@ -740,12 +744,22 @@ class HistoryCheckerTest {
         lines.add(now + 900 + " T 2001 own-2001 " + (i + 1) + " 0 0");
       }
     }
-    return check(lines.toArray(String[]::new));
+    return lines.toArray(String[]::new);
   }
 
   @Test
   void givenProcessThatGetsNothingWhileOthersDo_thenThatIsFound() {
     assertThat(rules(checkStarving())).containsExactly(SafetyRule.PROGRESS);
+  }
+
+  @Test
+  void givenTheSameOnAStoreThatServesNotAll_thenItIsCounted() {
+    for (String line : starving()) {
+      historyChecker.take(HistoryEvent.parse(line));
+    }
+    CheckResult result = historyChecker.check(false);
+    assertThat(result.isClean()).isTrue();
+    assertThat(result.figures().cycles()).containsEntry(HistoryChecker.UNSERVED, 1L);
   }
 
   @Test
