@@ -11,10 +11,17 @@ import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -26,6 +33,8 @@ import org.junit.jupiter.api.Test;
  */
 @Beta
 public abstract class DocumentsContract {
+  private static final int IN_FLIGHT = 100;
+
   private final List<VersionedDocuments> opened = new ArrayList<>();
   private @Nullable VersionedDocuments documents;
 
@@ -56,6 +65,11 @@ public abstract class DocumentsContract {
   /** How long a notification may take. */
   Duration patience() {
     return BoundedWait.ANSWER;
+  }
+
+  /** More than the thousand keys that many servers list at a time. */
+  int many() {
+    return 1100;
   }
 
   /** The documents that all of a test's helpers use. */
@@ -92,6 +106,42 @@ public abstract class DocumentsContract {
   private VersionedText standing(VersionedDocuments documents, String key, Written written) {
     VersionedText stands = written.stands();
     return stands == null ? BoundedWait.join(documents.read(key)) : stands;
+  }
+
+  /** Takes a step with each of many documents: many in flight together. The answers, in order. */
+  private static <T, U> List<U> each(List<T> all, Function<T, CompletionStage<U>> step) {
+    List<U> answers = new ArrayList<>();
+    for (int from = 0; from < all.size(); from += IN_FLIGHT) {
+      List<CompletionStage<U>> chunk =
+          all.subList(from, Math.min(from + IN_FLIGHT, all.size())).stream().map(step).toList();
+      chunk.forEach(answer -> answers.add(BoundedWait.join(answer)));
+    }
+    return answers;
+  }
+
+  /** Makes documents that have not been there, many in flight together: their keys and texts. */
+  private Map<String, VersionedText> makeMany(int count) {
+    List<String> keys =
+        IntStream.range(0, count)
+            .mapToObj(i -> String.format(Locale.ROOT, "lock/%04d", i))
+            .toList();
+    List<VersionedText> absent = each(keys, documents()::read);
+    return writeMany(keys, absent, "x");
+  }
+
+  /** Writes all of these documents, or removes them. What stands then. */
+  private Map<String, VersionedText> writeMany(
+      List<String> keys, List<VersionedText> found, @Nullable String text) {
+    VersionedDocuments documents = documents();
+    List<Integer> places = IntStream.range(0, keys.size()).boxed().toList();
+    List<Written> written =
+        each(places, i -> documents.compareAndSet(keys.get(i), found.get(i), text));
+    assertThat(written.stream().filter(each -> !each.made()).count())
+        .as("writes of %d documents, each as it was read, that were refused", keys.size())
+        .isZero();
+    Map<String, VersionedText> stand = new LinkedHashMap<>();
+    places.forEach(i -> stand.put(keys.get(i), standing(documents, keys.get(i), written.get(i))));
+    return stand;
   }
 
   private List<String> scan(String prefix) {
@@ -333,5 +383,16 @@ public abstract class DocumentsContract {
     assertThat(all).containsExactlyInAnyOrderElementsOf(names);
     assertThat(scan("lock/a")).containsExactlyInAnyOrder("lock/a", "lock/a ", "lock/a\u00e9");
     assertThat(scan("session/")).containsExactly("session/a");
+  }
+
+  /** A server that lists a thousand keys at a time, and says that there are more. */
+  @Test
+  void givenMoreDocumentsThanServersListAtATime_whenAllAreAskedFor_thenNoneIsLeftOut() {
+    Set<String> keys = makeMany(many()).keySet();
+    List<String> listed = BoundedWait.join(documents().scan("lock/", "", 2048));
+    assertThat(listed.size())
+        .as("keys listed: fewer than the limit are the last ones, also if a server lists by pages")
+        .isEqualTo(keys.size());
+    assertThat(Set.copyOf(listed).equals(keys)).as("they are these keys").isTrue();
   }
 }

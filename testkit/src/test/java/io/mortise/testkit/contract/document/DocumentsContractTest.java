@@ -91,6 +91,12 @@ class DocumentsContractTest {
       return PATIENCE.getOrDefault(flaw, super.patience());
     }
 
+    /** As many as it takes to catch the flaw. */
+    @Override
+    int many() {
+      return flaw == Flaw.CAPS_A_PAGE || flaw == Flaw.NONE ? super.many() : 10;
+    }
+
     private static CompletionStage<?> network(int port) {
       return CompletableFuture.runAsync(
           () -> {

@@ -32,6 +32,7 @@ final class FlawedDocuments implements VersionedDocuments {
     KEEPS_NO_CASE,
     LISTS_ALL_KINDS,
     LISTS_A_PAGE_TOO_FEW,
+    CAPS_A_PAGE,
     LISTS_A_KEY_TWICE,
     NEVER_TELLS,
     TELLS_OWN_WRITES_ONLY,
@@ -191,7 +192,7 @@ final class FlawedDocuments implements VersionedDocuments {
                               flaw == Flaw.LISTS_A_KEY_TWICE
                                   ? key.compareTo(after) >= 0
                                   : key.compareTo(after) > 0)
-                      .limit(limit)
+                      .limit(flaw == Flaw.CAPS_A_PAGE ? Math.min(limit, 1000) : limit)
                       .toList());
           if (flaw == Flaw.LISTS_A_PAGE_TOO_FEW && !after.isEmpty()) {
             keys.clear();
