@@ -33,6 +33,9 @@ import org.junit.jupiter.api.Test;
  */
 @Beta
 public abstract class DocumentsContract {
+  /** More than a list of the last removals that is kept short. */
+  private static final int CHURN = 150;
+
   private static final int IN_FLIGHT = 100;
 
   private final List<VersionedDocuments> opened = new ArrayList<>();
@@ -203,19 +206,38 @@ public abstract class DocumentsContract {
         .doesNotHaveDuplicates();
   }
 
+  /**
+   * A list of removals that is kept short has forgotten this one, and versions that are compared as
+   * texts go down where they gain a digit.
+   */
   @Test
-  void givenDocumentThatIsRemovedAgain_whenAWriteThatFoundNoneArrivesLate_thenItIsRefused() {
+  void givenDocumentThatIsRemovedAgainAndAgain_whenWritesThatFoundNoneArriveLate_thenNoneIsMade() {
     VersionedDocuments other = closedAtTheEnd(open());
+    List<VersionedText> between = new ArrayList<>();
+    for (int round = 0; round < 12; round++) {
+      between.add(BoundedWait.join(other.read("lock/a")));
+      makeAndRemove("lock/a");
+    }
+    assertThat(between).extracting(VersionedText::text).containsOnlyNulls();
+    assertRefused("lock/a", between, other);
+    Map<String, VersionedText> others = makeMany(CHURN);
+    writeMany(List.copyOf(others.keySet()), List.copyOf(others.values()), null);
+    assertRefused("lock/a", between, other);
+    between.add(BoundedWait.join(other.read("lock/a")));
     makeAndRemove("lock/a");
-    VersionedText between = BoundedWait.join(other.read("lock/a"));
-    assertThat(between.text()).isNull();
-    makeAndRemove("lock/a");
-    assertThat(BoundedWait.join(other.compareAndSet("lock/a", between, "late")).made()).isFalse();
-    assertThat(write("lock/a", between, "late")).isFalse();
-    assertThat(read("lock/a").text()).isNull();
+    assertRefused("lock/a", between, other);
     assertThat(BoundedWait.join(other.compareAndSet("lock/a", read("lock/a"), "anew")).made())
         .as("the control")
         .isTrue();
+  }
+
+  private void assertRefused(String key, List<VersionedText> found, VersionedDocuments other) {
+    for (VersionedDocuments writer : List.of(documents(), other)) {
+      List<Boolean> made =
+          each(found, early -> writer.compareAndSet(key, early, "late").thenApply(Written::made));
+      assertThat(made).as("late writes of %s", key).containsOnly(false);
+    }
+    assertThat(read(key).text()).isNull();
   }
 
   private void makeAndRemove(String key) {
