@@ -146,7 +146,7 @@ final class ListCommand implements Callable<Integer> {
       return;
     }
     if (selected.locks().isEmpty()) {
-      say(nothing());
+      say(nothing(selected.silent()));
       return;
     }
     Pager.print(
@@ -158,10 +158,15 @@ final class ListCommand implements Callable<Integer> {
     }
   }
 
-  private String nothing() {
+  private String nothing(int silent) {
     String what = all ? "is known" : states.isEmpty() ? "is held or waited for" : "is like that";
     String which = prefix.isEmpty() ? "" : " whose name begins with '" + prefix + "'";
-    String hint = LockListing.hint(prefix);
+    String hint =
+        silent > 0 && states.contains(State.GONE)
+            ? silent
+                + (silent == 1 ? " looks gone" : " look gone")
+                + ", not judged: mortise ls --sort trouble"
+            : LockListing.hint(prefix);
     return "no lock"
         + which
         + " "

@@ -8,6 +8,7 @@ import io.mortise.cli.view.StoreDiagnostics;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.ConsulServer;
 import io.mortise.testkit.server.EtcdServer;
+import io.mortise.testkit.server.MemcachedServer;
 import io.mortise.testkit.server.NatsServer;
 import io.mortise.testkit.server.RedisServer;
 import java.io.ByteArrayOutputStream;
@@ -156,6 +157,33 @@ class DoctorTest {
       assertThat(doctor(server.url() + "?sync-always=true")).as(said()).isZero();
       assertThat(said()).contains("  note  sync_interval: always, by the URL");
     }
+  }
+
+  @Test
+  void givenMemcached_whenLookedAt_thenALockIsTakenWithoutAToken() throws Exception {
+    Path program = TestPrerequisites.required(MemcachedServer.installed(), "The program memcached");
+    try (MemcachedServer server = MemcachedServer.start(program, "-M")) {
+      assertThatALockIsTakenWithoutAToken("memcached", server.url());
+      assertThat(said()).contains("It is in mode memcached: ");
+    }
+  }
+
+  @Test
+  void givenPlainRedis_whenLookedAt_thenALockIsTakenWithoutAToken() throws Exception {
+    try (RedisServer server = redis()) {
+      assertThatALockIsTakenWithoutAToken(
+          "redis-plain", server.url().replace("redis:", "redis-plain:"));
+    }
+  }
+
+  private void assertThatALockIsTakenWithoutAToken(String mode, String url) throws Exception {
+    int status = doctor(url, "--json");
+    assertThat(status).as(said() + err).isIn(ExitStatus.OK, ExitStatus.FAILED);
+    assertThat(JSON.std.mapFrom(said())).containsEntry("mode", mode);
+    assertThat(doctor(url, "--verbose")).as(said() + err).isEqualTo(status);
+    assertThat(said())
+        .contains("  note  token: none", "  ok    a lock: taken and given back")
+        .contains("  ok    round trip: ");
   }
 
   @Test

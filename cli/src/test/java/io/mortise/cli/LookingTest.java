@@ -172,6 +172,17 @@ class LookingTest extends CommandHarness {
   }
 
   @Test
+  void givenHolderThatLooksGone_whenOnlyThoseThatAreGoneAreListed_thenItIsMentioned() {
+    client.views.addAll(List.of(SampleLocks.shared("alive"), SampleLocks.silent("silent")));
+    execute("ls", "--state", "gone");
+    assertThat(err())
+        .contains("no lock is like that", "1 looks gone, not judged: mortise ls --sort trouble");
+    err.reset();
+    execute("ls", "--state", "shut");
+    assertThat(err()).contains("no lock is like that").doesNotContain("looks gone");
+  }
+
+  @Test
   void givenHolderThatIsGone_thenItDoesNotReadAsHeld() {
     client.views.addAll(List.of(SampleLocks.gone("free", 0), SampleLocks.gone("shut", 90)));
     assertThat(execute("ls")).isZero();

@@ -231,8 +231,8 @@ public interface LockStore extends Store {
   @Beta
   default UnsupportedByStoreException factsRefusal() {
     return new UnsupportedByStoreException(
-        "Store '%s' keeps nothing but locks (FACTS). Take one that does: jdbc:, redis:, zk: or mem:."
-            .formatted(profile().display()));
+        "Store '%s' keeps nothing but locks (FACTS). Take one that keeps more: %s."
+            .formatted(profile().display(), StoreProfile.FULL_STORES));
   }
 
   /**

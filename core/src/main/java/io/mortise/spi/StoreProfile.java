@@ -22,6 +22,9 @@ public record StoreProfile(
     Duration maxInFlight,
     Duration minTtl,
     Duration expiryLag) {
+  /** Those that have read/write locks, semaphores, and texts. */
+  static final String FULL_STORES = "jdbc:, redis:, zk:, etcd:, consul:, nats:, dynamodb: or mem:";
+
   /** Copies the set. */
   public StoreProfile {
     capabilities = Set.copyOf(capabilities);
@@ -73,9 +76,8 @@ public record StoreProfile(
   private static String lack(Capability capability) {
     return switch (capability) {
       case SHARED ->
-          "has no read/write locks (SHARED). Take one that has them: jdbc:, redis:, zk: or mem:.";
-      case PERMITS ->
-          "has no semaphores (PERMITS). Take one that has them: jdbc:, redis:, zk: or mem:.";
+          "has no read/write locks (SHARED). Take one that has them: " + FULL_STORES + ".";
+      case PERMITS -> "has no semaphores (PERMITS). Take one that has them: " + FULL_STORES + ".";
       case AT_MOST ->
           "keeps no at-most times (AT_MOST). Leave the time out, or take one that keeps them: jdbc: or"
               + " redis: without strict expiry, or mem:.";

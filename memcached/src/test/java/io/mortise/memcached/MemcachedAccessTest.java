@@ -9,6 +9,8 @@ import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Eviction;
+import io.mortise.admin.LockParticipant;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
 import io.mortise.testkit.server.MemcachedServer;
@@ -50,7 +52,15 @@ class MemcachedAccessTest {
           .hasMessageContaining("cannot list locks");
       try (Lease lease = client.lock("x").acquireWithin(WAIT)) {
         assertThatThrownBy(lease::token).isInstanceOf(UnsupportedByStoreException.class);
-        assertThat(client.admin().find("x").orElseThrow().holders()).hasSize(1);
+        LockParticipant holder = client.admin().find("x").orElseThrow().holders().get(0);
+        assertThatThrownBy(() -> client.admin().evict("x", holder.attempt(), Eviction.CLOSE))
+            .isInstanceOf(UnsupportedByStoreException.class)
+            .hasMessageContaining("cannot evict")
+            .hasMessageContaining("Delete the item '" + prefix + ":x' if the holder is");
+        assertThatThrownBy(() -> client.admin().reopen("x"))
+            .isInstanceOf(UnsupportedByStoreException.class)
+            .hasMessageContaining("cannot open locks");
+        lease.ensureValid();
       }
       assertThat(raw.left(prefix + ":x")).isEqualTo(-1);
     }

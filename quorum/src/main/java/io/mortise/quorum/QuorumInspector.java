@@ -350,7 +350,11 @@ final class QuorumInspector {
     return store.profile().can(Capability.EVICT)
         ? null
         : CompletableFuture.failedFuture(
-            new UnsupportedByStoreException("Store '" + store + "' cannot evict."));
+            new UnsupportedByStoreException(
+                "Store '"
+                    + store
+                    + "' cannot evict, since one of its members cannot: end the holder's process"
+                    + " instead."));
   }
 
   CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {

@@ -54,10 +54,12 @@ class PlainFaultTest {
       client.lock("warm").acquireWithin(WAIT).close();
       assertThatThrownBy(() -> client.readWriteLock("x").readLock().acquire())
           .isInstanceOf(UnsupportedByStoreException.class)
-          .hasMessageContaining("SHARED");
+          .hasMessageContaining("SHARED")
+          .hasMessageContaining("zk:, etcd:, consul:, nats:, dynamodb: or mem:.");
       assertThatThrownBy(() -> client.semaphore("x", 3).permits(1).acquire())
           .isInstanceOf(UnsupportedByStoreException.class)
-          .hasMessageContaining("PERMITS");
+          .hasMessageContaining("PERMITS")
+          .hasMessageContaining("zk:, etcd:, consul:, nats:, dynamodb: or mem:.");
       LockOptions atMost = LockOptions.DEFAULTS.withAtMost(WAIT);
       assertThatThrownBy(() -> client.lock("x", atMost).acquire())
           .isInstanceOf(UnsupportedByStoreException.class)

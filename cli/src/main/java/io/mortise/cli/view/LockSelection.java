@@ -86,13 +86,15 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
    *
    * @param locks in order
    * @param found how many there are, within the limit or not
+   * @param silent how many were left out that {@linkplain LockFormatter#looksGone look gone}
    */
-  public record Selected(List<LockInfo> locks, int found) {}
+  public record Selected(List<LockInfo> locks, int found, int silent) {}
 
   /** Looks at all locks. Blocks. */
   public Selected from(LockAdmin admin) {
     List<LockInfo> kept = new ArrayList<>();
     int found = 0;
+    int silent = 0;
     String next = null;
     do {
       LockPage page =
@@ -103,6 +105,8 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
         if (isWanted(lock)) {
           kept.add(lock);
           found++;
+        } else if (LockFormatter.looksGone(lock)) {
+          silent++;
         }
       }
       if (kept.size() - SLACK > limit) {
@@ -111,7 +115,7 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
       next = page.next();
     } while (next != null);
     cut(kept);
-    return new Selected(kept, found);
+    return new Selected(kept, found, silent);
   }
 
   private boolean isWanted(LockInfo lock) {

@@ -3,6 +3,7 @@ package io.mortise.cli.view;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
+import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
@@ -88,10 +89,13 @@ public final class StoreDiagnostics {
   private void tryLock(StoreReport.Builder report) {
     try (LockClient client = LockClient.builder().store(store).ttl(TTL).name("doctor").build();
         Lease lease = client.lock(LockSelection.OF_DOCTOR).acquireWithin(TTL.plus(PATIENCE))) {
+      boolean hasTokens = store.profile().can(Capability.TOKEN);
       report.fine(
           "a lock",
-          "token " + lease.token(),
-          "Could be taken and is given back: the rights suffice.");
+          hasTokens ? "token " + lease.token() : "taken and given back",
+          hasTokens
+              ? "Could be taken and is given back: the rights suffice."
+              : "The rights suffice.");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new StoreUnavailableException("Interrupted.", e);

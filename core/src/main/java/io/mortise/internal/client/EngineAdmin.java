@@ -1,7 +1,6 @@
 package io.mortise.internal.client;
 
 import io.mortise.LockName;
-import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
@@ -104,7 +103,7 @@ final class EngineAdmin implements LockAdmin {
 
   @Override
   public EvictionResult evict(String name, String attempt, Eviction how) {
-    LockName checked = evictable(name);
+    LockName checked = LockName.of(name);
     Objects.requireNonNull(how, "how");
     AttemptId id = AttemptId.parse(Objects.requireNonNull(attempt, "attempt"));
     return switch (call.ask(() -> store.evict(checked, id, how)).was()) {
@@ -116,7 +115,7 @@ final class EngineAdmin implements LockAdmin {
 
   @Override
   public boolean reopen(String name) {
-    LockName checked = evictable(name);
+    LockName checked = LockName.of(name);
     return call.ask(() -> store.reopen(checked));
   }
 
@@ -130,14 +129,6 @@ final class EngineAdmin implements LockAdmin {
             .map(Map.Entry::getKey)
             .collect(Collectors.toSet()),
         profile.minTtl());
-  }
-
-  private LockName evictable(String name) {
-    if (!store.profile().can(Capability.EVICT)) {
-      throw new UnsupportedByStoreException(
-          "Store '" + store.profile().display() + "' cannot evict.");
-    }
-    return LockName.of(name);
   }
 
   @Override

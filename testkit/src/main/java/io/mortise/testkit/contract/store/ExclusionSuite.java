@@ -252,7 +252,8 @@ class ExclusionSuite extends StoreSuite {
               replies);
     }
     List<Reply> all = replies.await(200);
-    assertThat(all).hasSize(200).allMatch(Reply.Granted.class::isInstance);
+    assertThat(all.size()).isEqualTo(200);
+    assertAll(Reply.Granted.class, all);
     assertThat(new HashSet<>(all.stream().map(Reply::attempt).toList())).hasSize(200);
     names.forEach((attempt, name) -> assertThat(holders(name)).containsExactly(attempt));
   }

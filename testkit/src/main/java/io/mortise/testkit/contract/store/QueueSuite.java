@@ -223,7 +223,7 @@ class QueueSuite extends StoreSuite {
               new Request.Acquire(LOCK, b.attempt(), EX, true, HoldTerms.NONE, 1, 0, null),
               replies);
     }
-    assertThat(replies.await(200)).allMatch(Reply.Queued.class::isInstance);
+    assertAll(Reply.Queued.class, replies.await(200));
     AttemptId live = c.queued(LOCK, EX);
     b.close();
 

@@ -135,7 +135,7 @@ class SharedModeSuite extends StoreSuite {
       b.session()
           .submit(new Request.Acquire(LOCK, reader, SH, true, HoldTerms.NONE, 1, 0, null), replies);
     }
-    assertThat(replies.await(200)).allMatch(Reply.Queued.class::isInstance);
+    assertAll(Reply.Queued.class, replies.await(200));
     assertThat(waiters(LOCK)).containsExactlyElementsOf(readers);
 
     Reply.Ended ended = (Reply.Ended) a.ask(new Request.Abandon(LOCK, writer));

@@ -86,6 +86,16 @@ abstract class StoreSuite {
     return under.capabilities().contains(capability);
   }
 
+  /** Shows the first three that are different, and how many: a line with hundreds hides them. */
+  static void assertAll(Class<? extends Reply> kind, List<Reply> replies) {
+    List<Reply> different = replies.stream().filter(reply -> !kind.isInstance(reply)).toList();
+    assertThat(different.subList(0, Math.min(3, different.size())))
+        .as(
+            "the first of the %d replies, of %d, that are not %s",
+            different.size(), replies.size(), kind.getSimpleName())
+        .isEmpty();
+  }
+
   /** Skips the rest of the test where locks are seen by their names alone. */
   final void needsList() {
     Assumptions.assumeTrue(under.listsLocks(), "the store lists no locks");

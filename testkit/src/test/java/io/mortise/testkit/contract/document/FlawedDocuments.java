@@ -2,6 +2,7 @@ package io.mortise.testkit.contract.document;
 
 import io.mortise.spi.document.VersionedDocuments;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -25,6 +26,8 @@ final class FlawedDocuments implements VersionedDocuments {
     SKIPS_WRITES_THAT_CHANGE_NOTHING,
     COUNTS_A_NEW_DOCUMENT_FROM_ONE,
     REMEMBERS_THE_FIRST_REMOVAL_ONLY,
+    REMEMBERS_THE_LAST_TWO_REMOVALS,
+    COMPARES_ABSENT_VERSIONS_AS_TEXTS,
     REFUSES_LATE_WRITES,
     TELLS_WHAT_STOOD_BEFORE,
     CUTS_TEXTS_AT_CONTROL_CHARACTERS,
@@ -32,6 +35,7 @@ final class FlawedDocuments implements VersionedDocuments {
     KEEPS_NO_CASE,
     LISTS_ALL_KINDS,
     LISTS_A_PAGE_TOO_FEW,
+    CAPS_A_PAGE,
     LISTS_A_KEY_TWICE,
     NEVER_TELLS,
     TELLS_OWN_WRITES_ONLY,
@@ -41,7 +45,7 @@ final class FlawedDocuments implements VersionedDocuments {
   /** What all processes share. */
   static final class Server {
     private final Map<String, VersionedText> documents = new TreeMap<>();
-    private final Map<String, Long> removed = new TreeMap<>();
+    private final Map<String, Long> removed = new LinkedHashMap<>();
     private final Map<String, List<Watch>> watches = new ConcurrentHashMap<>();
     private long version;
   }
@@ -140,6 +144,11 @@ final class FlawedDocuments implements VersionedDocuments {
       case COMPARES_TEXTS -> sameKind && String.valueOf(found.text()).equals(stands.text() + "");
       case REMOVES_ANY_VERSION ->
           text == null || (sameKind && found.version().equals(stands.version()));
+      case COMPARES_ABSENT_VERSIONS_AS_TEXTS ->
+          sameKind
+              && (found.text() == null
+                  ? found.version().compareTo(stands.version()) >= 0
+                  : found.version().equals(stands.version()));
       default -> sameKind && found.version().equals(stands.version());
     };
   }
@@ -156,7 +165,11 @@ final class FlawedDocuments implements VersionedDocuments {
       if (flaw == Flaw.REMEMBERS_THE_FIRST_REMOVAL_ONLY) {
         server.removed.putIfAbsent(key, version);
       } else {
+        server.removed.remove(key);
         server.removed.put(key, version);
+      }
+      if (flaw == Flaw.REMEMBERS_THE_LAST_TWO_REMOVALS && server.removed.size() > 2) {
+        server.removed.remove(server.removed.keySet().iterator().next());
       }
     } else {
       String kept =
@@ -191,7 +204,7 @@ final class FlawedDocuments implements VersionedDocuments {
                               flaw == Flaw.LISTS_A_KEY_TWICE
                                   ? key.compareTo(after) >= 0
                                   : key.compareTo(after) > 0)
-                      .limit(limit)
+                      .limit(flaw == Flaw.CAPS_A_PAGE ? Math.min(limit, 1000) : limit)
                       .toList());
           if (flaw == Flaw.LISTS_A_PAGE_TOO_FEW && !after.isEmpty()) {
             keys.clear();
