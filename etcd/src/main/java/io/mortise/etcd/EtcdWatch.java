@@ -3,7 +3,7 @@ package io.mortise.etcd;
 import static io.mortise.etcd.JsonText.base64;
 
 import io.mortise.etcd.JsonReader.JsonObject;
-import io.mortise.internal.storekit.HttpServers.HttpAnswer;
+import io.mortise.internal.storekit.HttpServers.HttpResponse;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -195,7 +195,7 @@ final class EtcdWatch {
     private final CompletableFuture<Void> cancelled = new CompletableFuture<>();
 
     void begin(String body) {
-      CompletableFuture<HttpAnswer> exchange = gateway.stream("/v3/watch", body, this);
+      CompletableFuture<HttpResponse> exchange = gateway.stream("/v3/watch", body, this);
       CompletableFuture<?> unused = exchange.whenComplete((answer, failure) -> ended(this));
       unused = cancelled.thenRun(() -> exchange.cancel(true));
     }

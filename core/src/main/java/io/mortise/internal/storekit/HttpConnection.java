@@ -1,6 +1,6 @@
 package io.mortise.internal.storekit;
 
-import io.mortise.internal.storekit.HttpServers.HttpCall;
+import io.mortise.internal.storekit.HttpServers.HttpRequest;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.InputStream;
@@ -30,7 +30,7 @@ final class HttpConnection {
 
   /** Stands for the end of a connection that was idle. */
   private static final HttpExchange ENDED =
-      new HttpExchange(new HttpCall("", "/", Map.of(), null), Duration.ZERO, null);
+      new HttpExchange(new HttpRequest("", "/", Map.of(), null), Duration.ZERO, null);
 
   private final int server;
   private final URI address;

@@ -67,7 +67,8 @@ public final class HttpServers implements AutoCloseable {
   private final ReentrantLock guard = new ReentrantLock();
 
   /**
-   * Those that wait for their turn, and that have given it up. Guarded by the lock, as the next.
+   * Exchanges that wait for their turn; given-up ones stay until they are polled. Guarded by the
+   * lock, as the next.
    */
   private final Queue<HttpExchange> waiting = new ArrayDeque<>();
 
@@ -152,7 +153,7 @@ public final class HttpServers implements AutoCloseable {
    * @param path with its query
    * @param body null if it has none
    */
-  public record HttpCall(
+  public record HttpRequest(
       String method, String path, Map<String, String> headers, @Nullable String body) {
     private static final Pattern PATH = Pattern.compile("/[!-~]*");
     private static final Pattern VALUE = Pattern.compile("[ -~]*");
@@ -162,7 +163,7 @@ public final class HttpServers implements AutoCloseable {
      *
      * @throws IllegalArgumentException if the path or a header has characters that HTTP has not
      */
-    public HttpCall {
+    public HttpRequest {
       headers = Map.copyOf(headers);
       if (!PATH.matcher(path).matches()
           || !headers.values().stream().allMatch(value -> VALUE.matcher(value).matches())) {
@@ -198,9 +199,9 @@ public final class HttpServers implements AutoCloseable {
    *
    * @param server which one, for {@link #moveOn}
    * @param headers by their names in lower case
-   * @param body empty if its lines were wanted
+   * @param body the part after the last line end, if its lines were wanted
    */
-  public record HttpAnswer(int server, int status, Map<String, String> headers, String body) {}
+  public record HttpResponse(int server, int status, Map<String, String> headers, String body) {}
 
   /**
    * Sends nothing yet.
@@ -238,8 +239,8 @@ public final class HttpServers implements AutoCloseable {
    * Sends to the present server, or the next one that can be connected to, when the request has its
    * turn. If that has not come within the target's timeout, the request is never sent.
    */
-  public CompletableFuture<HttpAnswer> send(HttpCall call) {
-    HttpExchange exchange = new HttpExchange(call, target.timeout(), null);
+  public CompletableFuture<HttpResponse> send(HttpRequest request) {
+    HttpExchange exchange = new HttpExchange(request, target.timeout(), null);
     if (takesTurn(exchange)) {
       begin(exchange);
     } else {
@@ -255,9 +256,9 @@ public final class HttpServers implements AutoCloseable {
    * @param lines gets the lines of the answer, by one thread; null if it is wanted as a whole
    * @return completes at the end of the answer; cancelling it ends the request
    */
-  public CompletableFuture<HttpAnswer> stream(
-      HttpCall call, Duration limit, @Nullable Consumer<String> lines) {
-    HttpExchange exchange = new HttpExchange(call, limit, lines);
+  public CompletableFuture<HttpResponse> stream(
+      HttpRequest request, Duration limit, @Nullable Consumer<String> lines) {
+    HttpExchange exchange = new HttpExchange(request, limit, lines);
     begin(exchange);
     return exchange;
   }
@@ -394,8 +395,8 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /** Leaves the server that has answered so: another may do what it cannot, now. */
-  public void moveOn(HttpAnswer answer) {
-    moveOn(answer.server());
+  public void moveOn(HttpResponse response) {
+    moveOn(response.server());
   }
 
   private void moveOn(int from) {

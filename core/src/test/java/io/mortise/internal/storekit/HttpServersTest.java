@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.internal.storekit.HttpServers.HttpAnswer;
-import io.mortise.internal.storekit.HttpServers.HttpCall;
+import io.mortise.internal.storekit.HttpServers.HttpRequest;
+import io.mortise.internal.storekit.HttpServers.HttpResponse;
 import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 /** Connections that are kept, break or stall; turns; servers that cannot be connected to. */
 class HttpServersTest {
   private static final Duration LONG = Duration.ofMinutes(1);
-  private static final HttpCall GET = new HttpCall("GET", "/x", Map.of(), null);
+  private static final HttpRequest GET = new HttpRequest("GET", "/x", Map.of(), null);
 
   /** It cannot be connected to: the URI of such a name has no host. */
   private static final URI NAMELESS = URI.create("http://my_host:8500");
@@ -58,7 +58,7 @@ class HttpServersTest {
 
   /** Fails as the stores that use it do. */
   private static void assertFails(
-      HttpServers servers, CompletionStage<HttpAnswer> answer, String message) {
+      HttpServers servers, CompletionStage<HttpResponse> answer, String message) {
     assertThatThrownBy(
             () -> {
               try {
@@ -86,7 +86,7 @@ class HttpServersTest {
   void givenRequests_thenTheyShareAConnection_andEachIsWrittenAsHttpHasIt() throws Exception {
     try (ScriptedServer server = ScriptedServer.counting();
         HttpServers servers = servers(LONG, server.uri())) {
-      HttpCall post = new HttpCall("POST", "/a?b=%20", Map.of("X-Token", "s3cret"), "{é}");
+      HttpRequest post = new HttpRequest("POST", "/a?b=%20", Map.of("X-Token", "s3cret"), "{é}");
       assertThat(join(servers.send(post)).body()).isEqualTo("1");
       for (int i = 2; i <= 20; i++) {
         assertThat(body(servers)).isEqualTo("" + i);
@@ -106,13 +106,13 @@ class HttpServersTest {
   @Test
   void givenValuesThatWouldBeAnotherRequest_thenTheyAreRefused() {
     for (String text : List.of("a\r\nb", "a\nb", "a\rb", "a\0b", "é")) {
-      assertThatThrownBy(() -> new HttpCall("GET", "/" + text, Map.of(), null))
+      assertThatThrownBy(() -> new HttpRequest("GET", "/" + text, Map.of(), null))
           .isInstanceOf(IllegalArgumentException.class);
-      assertThatThrownBy(() -> new HttpCall("GET", "/", Map.of("X-Token", text), null))
+      assertThatThrownBy(() -> new HttpRequest("GET", "/", Map.of("X-Token", text), null))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageNotContaining(text);
     }
-    assertThatThrownBy(() -> new HttpCall("GET", "/a b", Map.of(), null))
+    assertThatThrownBy(() -> new HttpRequest("GET", "/a b", Map.of(), null))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
@@ -198,8 +198,8 @@ class HttpServersTest {
                   }
                 });
         HttpServers servers = servers(Duration.ofSeconds(1), slow.uri())) {
-      CompletionStage<HttpAnswer> first = servers.send(GET);
-      CompletableFuture<HttpAnswer> cancelled = servers.send(GET);
+      CompletionStage<HttpResponse> first = servers.send(GET);
+      CompletableFuture<HttpResponse> cancelled = servers.send(GET);
       cancelled.cancel(true);
       assertFails(servers, servers.send(GET), "A request to Tested was not sent within 1s");
       rest.countDown();
@@ -233,8 +233,8 @@ class HttpServersTest {
         HttpServers servers = servers(Duration.ofMillis(20), server.uri())) {
       for (int i = 0; i < 600; i++) {
         String id = "" + random.nextInt(1 + random.nextInt(1_000_000)) + "-" + i;
-        CompletableFuture<HttpAnswer> answer =
-            servers.send(new HttpCall("GET", "/" + id, Map.of(), null));
+        CompletableFuture<HttpResponse> answer =
+            servers.send(new HttpRequest("GET", "/" + id, Map.of(), null));
         if (random.nextInt(20) == 0) {
           answer.cancel(true);
         } else if (random.nextInt(3) > 0) {
@@ -263,7 +263,7 @@ class HttpServersTest {
 
   @Test
   void givenManyRequests_thenEachIsAnsweredOnce_whateverHappensToConnections() throws Exception {
-    AtomicReference<CompletableFuture<HttpAnswer>> nested = new AtomicReference<>();
+    AtomicReference<CompletableFuture<HttpResponse>> nested = new AtomicReference<>();
     try (ScriptedServer server =
             new ScriptedServer(
                 client -> {
@@ -273,12 +273,12 @@ class HttpServersTest {
                   }
                 });
         HttpServers servers = servers(LONG, server.uri())) {
-      List<CompletableFuture<HttpAnswer>> answers = new ArrayList<>();
+      List<CompletableFuture<HttpResponse>> answers = new ArrayList<>();
       for (int i = 0; i < 500; i++) {
         answers.add(servers.send(GET));
       }
       answers.get(0).thenRun(() -> nested.set(servers.send(GET))).join();
-      for (CompletableFuture<HttpAnswer> answer : answers) {
+      for (CompletableFuture<HttpResponse> answer : answers) {
         assertThat(join(answer).body()).isEqualTo("ok");
       }
       assertThat(join(nested.get()).body()).isEqualTo("ok");
@@ -299,13 +299,13 @@ class HttpServersTest {
               client.request();
             })) {
       HttpServers servers = servers(Duration.ofMillis(100), server.uri());
-      CompletableFuture<HttpAnswer> first = servers.stream(GET, LONG, lines::add);
+      CompletableFuture<HttpResponse> first = servers.stream(GET, LONG, lines::add);
       assertThat(lines.poll(20, TimeUnit.SECONDS)).isEqualTo("one");
       assertThat(lines.poll(20, TimeUnit.SECONDS)).isEqualTo("twö");
       first.cancel(true);
       awaitAllClosed(server);
 
-      CompletableFuture<HttpAnswer> second = servers.stream(GET, LONG, lines::add);
+      CompletableFuture<HttpResponse> second = servers.stream(GET, LONG, lines::add);
       assertThat(lines.poll(20, TimeUnit.SECONDS)).isEqualTo("one");
       servers.close();
       awaitAllClosed(server);
@@ -327,11 +327,11 @@ class HttpServersTest {
         HttpServers other = servers(LONG, unknown);
         HttpServers both = servers(LONG, unknown, refusing)) {
       String hint = " Check host and port, and that the server runs.";
-      List<CompletableFuture<HttpAnswer>> failing = new ArrayList<>();
+      List<CompletableFuture<HttpResponse>> failing = new ArrayList<>();
       for (int i = 0; i < 200; i++) {
         failing.add(one.send(GET));
       }
-      for (CompletableFuture<HttpAnswer> each : failing) {
+      for (CompletableFuture<HttpResponse> each : failing) {
         assertFails(one, each, "(store=tested:a): connection refused." + hint);
       }
       assertFails(other, other.send(GET), "(store=tested:a): unknown host." + hint);
@@ -351,7 +351,7 @@ class HttpServersTest {
         HttpServers both = servers(LONG, NAMELESS, good.uri());
         HttpServers streams = servers(LONG, NAMELESS, good.uri());
         HttpServers alone = servers(LONG, NAMELESS)) {
-      HttpAnswer answer = join(both.send(GET));
+      HttpResponse answer = join(both.send(GET));
       assertThat(answer.body()).isEqualTo("1");
       both.moveOn(answer);
       assertThat(body(both)).as("back from the one without a host").isEqualTo("2");
