@@ -43,9 +43,10 @@ import org.jspecify.annotations.Nullable;
  * come by then fails, and is never sent. A request whose server cannot be connected to goes to the
  * next one. A request that may have been executed is not sent again: that is its caller's affair.
  *
- * <p><b>Threads.</b> The calling thread writes a request, if a connection is idle. The thread of
- * the connection reads the answer and runs what depends on it; only then the connection is idle
- * again. So no answer waits for the callbacks of another one.
+ * <p><b>Threads.</b> The calling thread writes a request, if a connection is idle; a write into a
+ * full socket blocks it for the timeout at most. The thread of the connection reads the answer and
+ * runs what depends on it; only then the connection is idle again. So no answer waits for the
+ * callbacks of another one.
  *
  * <p>Thread-safe. Nothing is called under the lock.
  */
@@ -250,7 +251,8 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /**
-   * Sends a request that takes as long as it takes, besides those that have their turn.
+   * Sends a request that takes as long as it takes, besides those that have their turn. Does not
+   * block.
    *
    * @param limit until the headers of the answer have come; the rest has as long again
    * @param lines gets the lines of the answer, by one thread; null if it is wanted as a whole
@@ -259,7 +261,11 @@ public final class HttpServers implements AutoCloseable {
   public CompletableFuture<HttpResponse> stream(
       HttpRequest request, Duration limit, @Nullable Consumer<String> lines) {
     HttpExchange exchange = new HttpExchange(request, limit, lines);
-    begin(exchange);
+    // Without a body it fits into the empty buffer of an idle socket. With one it may not, and the
+    // limit is too long for a caller to wait: the thread of a new connection writes it.
+    if (request.body() != null || !isTaken(exchange)) {
+      var unused = isStarted(exchange);
+    }
     return exchange;
   }
 
@@ -298,17 +304,21 @@ public final class HttpServers implements AutoCloseable {
   /** Sends by a connection that is idle, or by a new one. */
   private void begin(@Nullable HttpExchange first) {
     HttpExchange exchange = first;
-    while (exchange != null && !isTaken(exchange)) {
-      HttpExchange unsent = exchange;
-      try {
-        Thread thread = new Thread(() -> run(unsent), threadName);
-        thread.setDaemon(true);
-        thread.start();
-        return;
-      } catch (OutOfMemoryError e) {
-        unsent.completeExceptionally(e);
-        exchange = next(unsent);
-      }
+    while (exchange != null && !isTaken(exchange) && !isStarted(exchange)) {
+      exchange = next(exchange);
+    }
+  }
+
+  /** Whether a new connection takes it; else there can be none, and the exchange has failed. */
+  private boolean isStarted(HttpExchange exchange) {
+    try {
+      Thread thread = new Thread(() -> run(exchange), threadName);
+      thread.setDaemon(true);
+      thread.start();
+      return true;
+    } catch (OutOfMemoryError e) {
+      exchange.completeExceptionally(e);
+      return false;
     }
   }
 

@@ -92,6 +92,10 @@ class HttpServersTest {
         assertThat(body(servers)).isEqualTo("" + i);
       }
       assertThat(server.accepted.get()).as("one is in use until its caller goes on").isLessThan(3);
+      for (int i = 21; i <= 60; i++) {
+        assertThat(join(servers.stream(GET, LONG, null)).body()).isEqualTo("" + i);
+      }
+      assertThat(server.accepted.get()).as("streams without a body too").isLessThan(10);
       String host = server.uri().getAuthority();
       assertThat(server.requests)
           .startsWith(
@@ -180,6 +184,33 @@ class HttpServersTest {
       assertFails(one, one.send(GET), "did not answer within 100ms");
       assertFails(tls, tls.send(GET), "did not answer within");
       awaitAllClosed(dripping);
+    } finally {
+      over.countDown();
+    }
+  }
+
+  @Test
+  void givenServerThatReadsNothing_thenNoStreamBlocks_andLargeRequestsAreGivenUp()
+      throws Exception {
+    HttpRequest large = new HttpRequest("POST", "/x", Map.of(), "x".repeat(32 << 20));
+    AtomicInteger connections = new AtomicInteger();
+    CountDownLatch over = new CountDownLatch(1);
+    try (ScriptedServer server =
+            new ScriptedServer(
+                client -> {
+                  if (connections.getAndIncrement() == 0) {
+                    client.request();
+                    client.answer("idle");
+                  }
+                  over.await();
+                });
+        HttpServers servers = servers(Duration.ofMillis(500), server.uri())) {
+      assertThat(body(servers)).isEqualTo("idle");
+      CompletableFuture<HttpResponse> stream = servers.stream(large, LONG, line -> {});
+      assertThat(stream).as("its caller does not wait for the write").isNotDone();
+      stream.cancel(true);
+      await(() -> servers.connections() == 1);
+      assertFails(servers, servers.send(large), "did not answer within 500ms");
     } finally {
       over.countDown();
     }
