@@ -33,7 +33,7 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
   private volatile @Nullable HttpConnection connection;
 
   /** Completes when the exchange begins, or is given up. */
-  private final CompletableFuture<Void> begun = new CompletableFuture<>();
+  final CompletableFuture<Void> begun = new CompletableFuture<>();
 
   /** Whether it is one of those whose number has a bound. Of the thread that has it in hand. */
   boolean hasTurn;
@@ -59,17 +59,18 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
             });
   }
 
-  /** Fails after a time in which it was not begun. */
-  void giveUpUnlessBegun(Duration wait, Supplier<RuntimeException> failure) {
-    var unused =
-        begun
-            .orTimeout(wait.toMillis(), TimeUnit.MILLISECONDS)
+  /** Fails after a time, unless a step of it has completed by then. */
+  void giveUpUnless(CompletableFuture<Void> step, Duration wait, Supplier<Exception> failure) {
+    CompletableFuture<?> unused =
+        step.orTimeout(wait.toMillis(), TimeUnit.MILLISECONDS)
             .whenComplete(
                 (none, late) -> {
                   if (late != null) {
                     completeExceptionally(failure.get());
                   }
                 });
+    // Ends the timer.
+    unused = whenComplete((response, failed) -> step.complete(null));
   }
 
   /** It has its turn; returns false if it was given up before. */

@@ -26,7 +26,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -108,6 +107,12 @@ public final class HttpServers implements AutoCloseable {
 
     private String startOfSentence() {
       return product.substring(0, 1).toUpperCase(Locale.ROOT) + product.substring(1);
+    }
+
+    private StoreUnavailableException unconnected(Duration limit) {
+      return new StoreUnavailableException(
+          "No server of %s could be connected to within %s (store=%s). Check host and port, that the server runs, and that its name is resolved in time."
+              .formatted(product, DurationText.formatExact(limit), display));
     }
 
     /** What a failure of an exchange means for a lock. */
@@ -245,7 +250,7 @@ public final class HttpServers implements AutoCloseable {
     if (takesTurn(exchange)) {
       begin(exchange);
     } else {
-      exchange.giveUpUnlessBegun(target.timeout(), this::unsent);
+      exchange.giveUpUnless(exchange.begun, target.timeout(), this::unsent);
     }
     return exchange;
   }
@@ -341,12 +346,12 @@ public final class HttpServers implements AutoCloseable {
     HttpConnection connection = null;
     try {
       connection = connect(first);
-      connection.take(first);
+      take(connection, first);
       while (exchange.readAnswer(connection)) {
         HttpExchange next = next(exchange);
         connection.becomesIdle();
         if (next != null) {
-          connection.take(next);
+          take(connection, next);
         } else {
           idle.push(connection);
           next = connection.awaitExchange();
@@ -369,11 +374,21 @@ public final class HttpServers implements AutoCloseable {
     }
   }
 
+  /** Writes in the thread of the connection, so that no other one reads, and ends it in time. */
+  private void take(HttpConnection connection, HttpExchange exchange) {
+    CompletableFuture<Void> written = new CompletableFuture<>();
+    exchange.giveUpUnless(
+        written, target.timeout(), () -> new SocketTimeoutException("the request was not read"));
+    connection.take(exchange);
+    written.complete(null);
+  }
+
   private HttpConnection connect(HttpExchange first) throws IOException {
+    CompletableFuture<Void> connected = new CompletableFuture<>();
     if (first.hasTurn) {
-      // To find the addresses of a host has no limit of its own.
+      // To find the addresses of a host has no limit of its own, nor has a handshake.
       Duration longest = target.wholeTimeout().multipliedBy(target.servers().size());
-      var unused = first.orTimeout(longest.toMillis(), TimeUnit.MILLISECONDS);
+      first.giveUpUnless(connected, longest, () -> target.unconnected(longest));
     }
     for (int tried = 1; ; tried++) {
       int to = present.get();
@@ -387,6 +402,7 @@ public final class HttpServers implements AutoCloseable {
               "The store is closed (store=" + target.display() + ").");
         }
         connection.open(tls);
+        connected.complete(null);
         return connection;
       } catch (IOException | RuntimeException | Error e) {
         end(connection);

@@ -71,6 +71,10 @@ class HttpServersTest {
         .hasMessageContaining(message);
   }
 
+  private static URI overTls(ScriptedServer server) {
+    return URI.create(server.uri().toString().replace("http", "https"));
+  }
+
   private static void await(BooleanSupplier condition) {
     for (int i = 0; i < 20_000 && !condition.getAsBoolean(); i++) {
       LockSupport.parkNanos(1_000_000);
@@ -163,6 +167,7 @@ class HttpServersTest {
 
   @Test
   void givenAnswersThatStallOrDrip_thenEachIsGivenUp() throws Exception {
+    Duration timeout = Duration.ofMillis(500);
     CountDownLatch over = new CountDownLatch(1);
     try (ScriptedServer stalling = new ScriptedServer(client -> over.await());
         ScriptedServer dripping =
@@ -173,17 +178,29 @@ class HttpServersTest {
                     client.send("x");
                   }
                 });
-        HttpServers one = servers(Duration.ofMillis(100), stalling.uri());
-        HttpServers tls =
-            servers(
-                Duration.ofMillis(100),
-                URI.create(stalling.uri().toString().replace("http", "https")));
-        HttpServers other = servers(Duration.ofMillis(100), dripping.uri())) {
-      assertFails(one, one.send(GET), "did not answer within 100ms");
-      assertFails(other, other.send(GET), "did not answer within 200ms");
-      assertFails(one, one.send(GET), "did not answer within 100ms");
-      assertFails(tls, tls.send(GET), "did not answer within");
+        ScriptedServer handshaking =
+            new ScriptedServer(
+                client -> {
+                  // The begin of a record with 16 KiB.
+                  client.send("\26\3\3\100\0");
+                  while (!over.await(10, TimeUnit.MILLISECONDS)) {
+                    client.send("x");
+                  }
+                });
+        HttpServers one = servers(timeout, stalling.uri());
+        HttpServers tls = servers(timeout, overTls(stalling));
+        HttpServers slow = servers(timeout, overTls(handshaking));
+        HttpServers other = servers(timeout, dripping.uri())) {
+      CompletionStage<HttpResponse> drips = other.send(GET);
+      CompletionStage<HttpResponse> shakes = slow.send(GET);
+      CompletionStage<HttpResponse> silent = tls.send(GET);
+      assertFails(one, one.send(GET), "did not answer within 500ms");
+      assertFails(one, one.send(GET), "did not answer within 500ms");
+      assertFails(tls, silent, "did not answer within 500ms");
+      assertFails(other, drips, "did not answer within 1s");
+      assertFails(slow, shakes, "No server of Tested could be connected to within 1s");
       awaitAllClosed(dripping);
+      awaitAllClosed(handshaking);
     } finally {
       over.countDown();
     }
@@ -210,6 +227,8 @@ class HttpServersTest {
       assertThat(stream).as("its caller does not wait for the write").isNotDone();
       stream.cancel(true);
       await(() -> servers.connections() == 1);
+      assertFails(servers, servers.send(large), "did not answer within 500ms");
+      await(() -> servers.connections() == 0);
       assertFails(servers, servers.send(large), "did not answer within 500ms");
     } finally {
       over.countDown();
