@@ -239,21 +239,24 @@ class HttpServersTest {
 
   @Test
   void givenTurnThatDoesNotComeInTime_thenTheRequestFails_andIsNeverSent() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch rest = new CountDownLatch(1);
     try (ScriptedServer slow =
             new ScriptedServer(
                 client -> {
                   while (client.request() != null) {
                     client.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nre");
+                    begun.countDown();
                     rest.await();
                     client.send("st");
                   }
                 });
-        HttpServers servers = servers(Duration.ofSeconds(1), slow.uri())) {
+        HttpServers servers = servers(Duration.ofSeconds(3), slow.uri())) {
       CompletionStage<HttpResponse> first = servers.send(GET);
+      assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
       CompletableFuture<HttpResponse> cancelled = servers.send(GET);
       cancelled.cancel(true);
-      assertFails(servers, servers.send(GET), "A request to Tested was not sent within 1s");
+      assertFails(servers, servers.send(GET), "A request to Tested was not sent within 3s");
       rest.countDown();
       assertThat(join(first).body()).isEqualTo("rest");
       assertThat(body(servers)).as("the turn is free again").isEqualTo("rest");
