@@ -116,7 +116,8 @@ final class ConsulGateway implements AutoCloseable {
   }
 
   /**
-   * Reads as soon as something changes; besides those that wait for their turn.
+   * Reads as soon as something changes; besides those that wait for their turn. The caller
+   * publishes the future before anything is sent.
    *
    * @param path with its query
    * @param limit for how long its answer may be waited for

@@ -156,13 +156,14 @@ final class EtcdGateway implements AutoCloseable {
   }
 
   /**
-   * Sends a request whose answer does not end.
+   * Sends a request whose answer does not end. The caller publishes the future before anything is
+   * sent.
    *
    * @param lines gets the lines of the answer, by one thread
-   * @return completes when the answer ends or fails; cancelling it ends the request
+   * @param end completes when the answer ends or fails; ends the request if it is cancelled
    */
-  CompletableFuture<HttpResponse> stream(String path, String body, Consumer<String> lines) {
-    CompletableFuture<HttpResponse> end = new CompletableFuture<>();
+  void stream(
+      String path, String body, Consumer<String> lines, CompletableFuture<HttpResponse> end) {
     CompletionStages.copy(
         token(null)
             .thenCompose(
@@ -173,7 +174,6 @@ final class EtcdGateway implements AutoCloseable {
                   return exchange;
                 }),
         end);
-    return end;
   }
 
   private RuntimeException translated(Throwable failure) {

@@ -192,16 +192,16 @@ final class EtcdWatch {
     /** The latest revision that it has told of. Guarded by the lock. */
     private long seen;
 
-    private final CompletableFuture<Void> cancelled = new CompletableFuture<>();
+    /** Another thread may cancel it before anything is sent. */
+    private final CompletableFuture<HttpResponse> end = new CompletableFuture<>();
 
     void begin(String body) {
-      CompletableFuture<HttpResponse> exchange = gateway.stream("/v3/watch", body, this);
-      CompletableFuture<?> unused = exchange.whenComplete((answer, failure) -> ended(this));
-      unused = cancelled.thenRun(() -> exchange.cancel(true));
+      gateway.stream("/v3/watch", body, this, end);
+      var unused = end.whenComplete((answer, failure) -> ended(this));
     }
 
     void cancel() {
-      cancelled.complete(null);
+      end.cancel(true);
     }
 
     @Override
