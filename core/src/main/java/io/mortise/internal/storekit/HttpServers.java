@@ -105,14 +105,15 @@ public final class HttpServers implements AutoCloseable {
       return timeout.multipliedBy(2);
     }
 
-    private String startOfSentence() {
+    String startOfSentence() {
       return product.substring(0, 1).toUpperCase(Locale.ROOT) + product.substring(1);
     }
 
     private StoreUnavailableException unconnected(Duration limit) {
       return new StoreUnavailableException(
           "No server of %s could be connected to within %s (store=%s). Check host and port, that the server runs, and that its name is resolved in time."
-              .formatted(product, DurationText.formatExact(limit), display));
+              .formatted(product, DurationText.formatExact(limit), display),
+          new TimeoutException("connecting"));
     }
 
     /** What a failure of an exchange means for a lock. */
