@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.Proxy;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.URI;
@@ -36,7 +37,10 @@ final class HttpConnection {
   private final URI address;
   private final Duration limit;
   private final Ticker ticker;
-  private final Socket socket = new Socket();
+
+  /** A proxy would see tokens and passwords. */
+  private final Socket socket = new Socket(Proxy.NO_PROXY);
+
   private final HttpReader reader = new HttpReader(this::read);
 
   /** Null while it is idle. */

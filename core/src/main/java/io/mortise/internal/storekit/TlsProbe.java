@@ -5,6 +5,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.Proxy;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -113,7 +114,7 @@ public final class TlsProbe {
   public static ProbeAnswer ask(
       InetSocketAddress server, byte[] question, IntPredicate isYes, Duration limit) {
     int millis = Math.max(1, Math.toIntExact(limit.toMillis()));
-    try (Socket probe = new Socket()) {
+    try (Socket probe = new Socket(Proxy.NO_PROXY)) {
       probe.connect(server, millis);
       probe.setSoTimeout(millis);
       try {

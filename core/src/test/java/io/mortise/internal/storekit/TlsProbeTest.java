@@ -5,11 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.storekit.HttpServers.HttpTarget;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Proxy;
+import java.net.ProxySelector;
+import java.net.Socket;
+import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Whether server and URL agree on TLS, after the first request has failed. */
@@ -50,6 +61,49 @@ class TlsProbeTest {
       assertThat(explained("http", plain, failure)).isSameAs(failure);
       assertThat(explained("https", mute, failure)).isSameAs(failure);
     }
+  }
+
+  /** Neither by this, nor by the requests themselves. */
+  @Test
+  void givenProxyOfTheJvm_thenItIsNotAsked() throws Exception {
+    Queue<URI> asked = new ConcurrentLinkedQueue<>();
+    ProxySelector before = ProxySelector.getDefault();
+    ProxySelector.setDefault(
+        new ProxySelector() {
+          @Override
+          public List<Proxy> select(URI uri) {
+            asked.add(uri);
+            return List.of(Proxy.NO_PROXY);
+          }
+
+          @Override
+          public void connectFailed(URI uri, SocketAddress address, IOException failure) {}
+        });
+    try (ScriptedServer server = ScriptedServer.counting();
+        ScriptedServer mute = server("", "");
+        HttpServers servers =
+            new HttpServers(
+                new HttpTarget("t", List.of(server.uri()), Duration.ofMinutes(1), null, "t:a"),
+                1,
+                "test",
+                Ticker.SYSTEM)) {
+      var request = new HttpServers.HttpRequest("GET", "/", Map.of(), null);
+      assertThat(servers.send(request).get(20, TimeUnit.SECONDS).body()).isEqualTo("1");
+      assertThat(explained("http", mute, failure)).isSameAs(failure);
+      assertThat(mute.accepted).hasValue(1);
+      assertThat(asked).noneMatch(uri -> isOf(server, uri) || isOf(mute, uri));
+      try (Socket other = new Socket()) {
+        other.connect(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), server.uri().getPort()));
+      }
+      assertThat(asked).as("other sockets do").anyMatch(uri -> isOf(server, uri));
+    } finally {
+      ProxySelector.setDefault(before);
+    }
+  }
+
+  private static boolean isOf(ScriptedServer server, URI asked) {
+    return asked.getPort() == server.uri().getPort();
   }
 
   @Test
