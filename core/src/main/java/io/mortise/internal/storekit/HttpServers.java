@@ -142,8 +142,8 @@ public final class HttpServers implements AutoCloseable {
             failure);
       } else if (failure instanceof IOException) {
         return new StoreUnavailableException(
-            "The connection to %s failed (store=%s): %s."
-                .formatted(product, display, failure.getMessage()),
+            "The connection to %s failed (store=%s): %s. Check that this is the HTTP port of %s, and tls."
+                .formatted(product, display, failure.getMessage(), product),
             failure);
       }
       return failure instanceof RuntimeException known

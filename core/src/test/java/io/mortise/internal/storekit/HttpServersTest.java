@@ -160,7 +160,10 @@ class HttpServersTest {
                 });
         HttpServers one = servers(LONG, silent.uri());
         HttpServers other = servers(LONG, torn.uri())) {
-      assertFails(one, one.send(GET), "The connection to Tested failed (store=tested:a): ");
+      assertFails(
+          one,
+          one.send(GET),
+          "(store=tested:a): the server closed it without an answer. Check that this is the HTTP port of Tested, and tls.");
       assertThat(silent.requests).hasSize(1);
       assertFails(other, other.send(GET), "in the middle of an answer");
       assertThat(torn.requests).hasSize(1);
