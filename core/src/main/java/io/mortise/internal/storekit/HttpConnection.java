@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
@@ -45,6 +46,9 @@ final class HttpConnection {
 
   /** Null while it is idle. */
   private final AtomicReference<@Nullable HttpExchange> current = new AtomicReference<>();
+
+  /** Held during a write. */
+  private final ReentrantLock writing = new ReentrantLock();
 
   private @Nullable InputStream in;
   private volatile @Nullable OutputStream out;
@@ -109,15 +113,35 @@ final class HttpConnection {
   boolean take(HttpExchange exchange) {
     exchange.movesTo(this, ticker.nanos());
     OutputStream to = out;
-    if (to == null || !current.compareAndSet(null, exchange)) {
-      return false;
-    }
+    writing.lock();
     try {
+      if (to == null || !current.compareAndSet(null, exchange)) {
+        return false;
+      }
       to.write(exchange.request(address.getAuthority()));
     } catch (IOException e) {
       exchange.completeExceptionally(e);
+    } finally {
+      writing.unlock();
     }
     return true;
+  }
+
+  /**
+   * Whether the whole request was written, also if the answer came early. Blocks until it was, for
+   * the limit at most.
+   */
+  boolean isWritten() {
+    try {
+      if (!writing.tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)) {
+        return false;
+      }
+      writing.unlock();
+      return true;
+    } catch (InterruptedException e) {
+      // By a callback of the answer: the connection ends, and its thread.
+      return false;
+    }
   }
 
   /**

@@ -348,19 +348,20 @@ public final class HttpServers implements AutoCloseable {
     try {
       connection = connect(first);
       take(connection, first);
-      while (exchange.readAnswer(connection)) {
+      while (exchange.readAnswer(connection) && connection.isWritten()) {
         HttpExchange next = next(exchange);
         connection.becomesIdle();
         if (next != null) {
+          exchange = next;
           take(connection, next);
         } else {
           idle.push(connection);
           next = connection.awaitExchange();
+          if (next == null) {
+            break;
+          }
+          exchange = next;
         }
-        if (next == null) {
-          break;
-        }
-        exchange = next;
       }
     } catch (IOException | RuntimeException | Error e) {
       exchange.completeExceptionally(e);

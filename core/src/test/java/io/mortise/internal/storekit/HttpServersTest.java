@@ -241,6 +241,30 @@ class HttpServersTest {
   }
 
   @Test
+  void givenAnswerThatComesBeforeItsRequestIsRead_thenTheConnectionIsNotUsedAgain()
+      throws Exception {
+    HttpRequest large = new HttpRequest("POST", "/x", Map.of(), "x".repeat(32 << 20));
+    CountDownLatch over = new CountDownLatch(1);
+    try (ScriptedServer server =
+            new ScriptedServer(
+                client -> {
+                  while (client.firstByte() == 'G') {
+                    client.request();
+                    client.answer("read");
+                  }
+                  client.send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
+                  over.await();
+                });
+        HttpServers servers = servers(Duration.ofMillis(500), server.uri())) {
+      assertThat(body(servers)).isEqualTo("read");
+      assertThat(join(servers.send(large)).status()).isEqualTo(413);
+      assertThat(body(servers)).isEqualTo("read");
+    } finally {
+      over.countDown();
+    }
+  }
+
+  @Test
   void givenTurnThatDoesNotComeInTime_thenTheRequestFails_andIsNeverSent() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch rest = new CountDownLatch(1);
