@@ -50,6 +50,9 @@ final class HttpConnection {
   /** Held during a write. */
   private final ReentrantLock writing = new ReentrantLock();
 
+  /** Set before the stream. */
+  private boolean secured;
+
   private @Nullable InputStream in;
   private volatile @Nullable OutputStream out;
 
@@ -88,6 +91,7 @@ final class HttpConnection {
     socket.setTcpNoDelay(true);
     socket.setKeepAlive(true);
     socket.setSoTimeout(millis);
+    secured = tls != null;
     Socket speaking = tls == null ? socket : secured(tls, host);
     in = speaking.getInputStream();
     out = speaking.getOutputStream();
@@ -117,6 +121,9 @@ final class HttpConnection {
     try {
       if (to == null || !current.compareAndSet(null, exchange)) {
         return false;
+      }
+      if (secured) {
+        exchange.endInTime();
       }
       to.write(exchange.request(address.getAuthority()));
     } catch (IOException e) {

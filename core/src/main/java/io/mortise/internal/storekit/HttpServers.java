@@ -387,11 +387,9 @@ public final class HttpServers implements AutoCloseable {
 
   private HttpConnection connect(HttpExchange first) throws IOException {
     CompletableFuture<Void> connected = new CompletableFuture<>();
-    if (first.hasTurn) {
-      // To find the addresses of a host has no limit of its own, nor has a handshake.
-      Duration longest = target.wholeTimeout().multipliedBy(target.servers().size());
-      first.giveUpUnless(connected, longest, () -> target.unconnected(longest));
-    }
+    // To find the addresses of a host has no limit of its own, nor has a handshake.
+    Duration longest = target.wholeTimeout().multipliedBy(target.servers().size());
+    first.giveUpUnless(connected, longest, () -> target.unconnected(longest));
     for (int tried = 1; ; tried++) {
       int to = present.get();
       HttpConnection connection =

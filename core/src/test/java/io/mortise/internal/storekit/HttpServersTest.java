@@ -198,12 +198,15 @@ class HttpServersTest {
         HttpServers other = servers(timeout, dripping.uri())) {
       CompletionStage<HttpResponse> drips = other.send(GET);
       CompletionStage<HttpResponse> shakes = slow.send(GET);
+      CompletionStage<HttpResponse> shakesForStream = slow.stream(GET, LONG, null);
       CompletionStage<HttpResponse> silent = tls.send(GET);
       assertFails(one, one.send(GET), "did not answer within 500ms");
       assertFails(one, one.send(GET), "did not answer within 500ms");
       assertFails(tls, silent, "did not answer within 500ms");
       assertFails(other, drips, "did not answer within 1s");
-      assertFails(slow, shakes, "No server of Tested could be connected to within 1s");
+      String unconnected = "No server of Tested could be connected to within 1s";
+      assertFails(slow, shakes, unconnected);
+      assertFails(slow, shakesForStream, unconnected);
       awaitAllClosed(dripping);
       awaitAllClosed(handshaking);
     } finally {
