@@ -2,8 +2,8 @@ package io.mortise.consul;
 
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.HttpServers;
-import io.mortise.internal.storekit.HttpServers.HttpAnswer;
-import io.mortise.internal.storekit.HttpServers.HttpCall;
+import io.mortise.internal.storekit.HttpServers.HttpRequest;
+import io.mortise.internal.storekit.HttpServers.HttpResponse;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.Map;
@@ -116,29 +116,30 @@ final class ConsulGateway implements AutoCloseable {
   }
 
   /**
-   * Reads as soon as something changes; besides those that wait for their turn.
+   * Reads as soon as something changes; besides those that wait for their turn. The caller
+   * publishes the future before anything is sent.
    *
    * @param path with its query
    * @param limit for how long its answer may be waited for
    * @param change completes with the answer; ends the request if it is cancelled
    */
   void awaitChange(String path, Duration limit, CompletableFuture<Answer> change) {
-    CompletableFuture<HttpAnswer> exchange = agents.stream(request(path, null), limit, null);
+    CompletableFuture<HttpResponse> exchange = agents.stream(request(path, null), limit, null);
     var unused = change.whenComplete((found, failure) -> exchange.cancel(true));
     CompletionStages.copy(
         exchange.thenCompose(response -> result(RequestPurpose.READ, response)), change);
   }
 
-  private HttpCall request(String path, @Nullable String body) {
+  private HttpRequest request(String path, @Nullable String body) {
     String token = target.token();
-    return new HttpCall(
+    return new HttpRequest(
         body == null ? "GET" : "PUT",
         path,
         token == null ? Map.of() : Map.of("X-Consul-Token", token),
         body);
   }
 
-  private CompletionStage<Answer> result(RequestPurpose purpose, HttpAnswer response) {
+  private CompletionStage<Answer> result(RequestPurpose purpose, HttpResponse response) {
     String index = response.headers().getOrDefault(INDEX, "");
     Answer answer =
         new Answer(

@@ -43,13 +43,7 @@ final class DynamoDbLockStore extends ForwardingStore {
     try {
       return open(client, client, target, ticker, wallClock);
     } catch (StoreUnavailableException e) {
-      if (TlsProbe.wantsTls(target.http())) {
-        throw new StoreUnfitException(
-            "The endpoint speaks TLS, and the URL does not (store=%s). Add tls=true."
-                .formatted(target),
-            e);
-      }
-      throw e;
+      throw TlsProbe.explained(target.http(), e);
     }
   }
 

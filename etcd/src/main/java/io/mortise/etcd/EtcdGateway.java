@@ -3,8 +3,8 @@ package io.mortise.etcd;
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.HttpServers;
-import io.mortise.internal.storekit.HttpServers.HttpAnswer;
-import io.mortise.internal.storekit.HttpServers.HttpCall;
+import io.mortise.internal.storekit.HttpServers.HttpRequest;
+import io.mortise.internal.storekit.HttpServers.HttpResponse;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.Map;
@@ -139,12 +139,12 @@ final class EtcdGateway implements AutoCloseable {
     return members.send(post(path, body, token)).thenCompose(this::result);
   }
 
-  private static HttpCall post(String path, String body, String token) {
+  private static HttpRequest post(String path, String body, String token) {
     Map<String, String> headers = token.isEmpty() ? Map.of() : Map.of("Authorization", token);
-    return new HttpCall("POST", path, headers, body);
+    return new HttpRequest("POST", path, headers, body);
   }
 
-  private CompletionStage<JsonObject> result(HttpAnswer response) {
+  private CompletionStage<JsonObject> result(HttpResponse response) {
     if (response.status() == OK) {
       return CompletableFuture.completedFuture(JsonReader.read(response.body()));
     }
@@ -156,24 +156,24 @@ final class EtcdGateway implements AutoCloseable {
   }
 
   /**
-   * Sends a request whose answer does not end.
+   * Sends a request whose answer does not end. The caller publishes the future before anything is
+   * sent.
    *
    * @param lines gets the lines of the answer, by one thread
-   * @return completes when the answer ends or fails; cancelling it ends the request
+   * @param end completes when the answer ends or fails; ends the request if it is cancelled
    */
-  CompletableFuture<HttpAnswer> stream(String path, String body, Consumer<String> lines) {
-    CompletableFuture<HttpAnswer> end = new CompletableFuture<>();
+  void stream(
+      String path, String body, Consumer<String> lines, CompletableFuture<HttpResponse> end) {
     CompletionStages.copy(
         token(null)
             .thenCompose(
                 with -> {
-                  CompletableFuture<HttpAnswer> exchange =
+                  CompletableFuture<HttpResponse> exchange =
                       members.stream(post(path, body, with), ENDLESS, lines);
                   var unused = end.whenComplete((answer, failure) -> exchange.cancel(true));
                   return exchange;
                 }),
         end);
-    return end;
   }
 
   private RuntimeException translated(Throwable failure) {

@@ -1,7 +1,6 @@
 package io.mortise.etcd;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.StoreUnfitException;
 import io.mortise.annotation.Beta;
 import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.internal.storekit.TlsProbe;
@@ -67,11 +66,7 @@ public final class EtcdStore {
           documents::checkAccess,
           () -> new EtcdSettingsReport(gateway).make());
     } catch (StoreUnavailableException e) {
-      throw TlsProbe.wantsTls(target.http())
-          ? new StoreUnfitException(
-              "Etcd speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target),
-              e)
-          : e;
+      throw TlsProbe.explained(target.http(), e);
     }
   }
 }

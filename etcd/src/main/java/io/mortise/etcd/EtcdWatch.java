@@ -3,7 +3,7 @@ package io.mortise.etcd;
 import static io.mortise.etcd.JsonText.base64;
 
 import io.mortise.etcd.JsonReader.JsonObject;
-import io.mortise.internal.storekit.HttpServers.HttpAnswer;
+import io.mortise.internal.storekit.HttpServers.HttpResponse;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -192,16 +192,16 @@ final class EtcdWatch {
     /** The latest revision that it has told of. Guarded by the lock. */
     private long seen;
 
-    private final CompletableFuture<Void> cancelled = new CompletableFuture<>();
+    /** Another thread may cancel it before anything is sent. */
+    private final CompletableFuture<HttpResponse> end = new CompletableFuture<>();
 
     void begin(String body) {
-      CompletableFuture<HttpAnswer> exchange = gateway.stream("/v3/watch", body, this);
-      CompletableFuture<?> unused = exchange.whenComplete((answer, failure) -> ended(this));
-      unused = cancelled.thenRun(() -> exchange.cancel(true));
+      gateway.stream("/v3/watch", body, this, end);
+      var unused = end.whenComplete((answer, failure) -> ended(this));
     }
 
     void cancel() {
-      cancelled.complete(null);
+      end.cancel(true);
     }
 
     @Override

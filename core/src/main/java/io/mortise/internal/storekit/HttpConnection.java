@@ -1,12 +1,13 @@
 package io.mortise.internal.storekit;
 
-import io.mortise.internal.storekit.HttpServers.HttpCall;
+import io.mortise.internal.storekit.HttpServers.HttpRequest;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.Proxy;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.URI;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
@@ -30,17 +32,26 @@ final class HttpConnection {
 
   /** Stands for the end of a connection that was idle. */
   private static final HttpExchange ENDED =
-      new HttpExchange(new HttpCall("", "/", Map.of(), null), Duration.ZERO, null);
+      new HttpExchange(new HttpRequest("", "/", Map.of(), null), Duration.ZERO, null);
 
   private final int server;
   private final URI address;
   private final Duration limit;
   private final Ticker ticker;
-  private final Socket socket = new Socket();
+
+  /** A proxy would see tokens and passwords. */
+  private final Socket socket = new Socket(Proxy.NO_PROXY);
+
   private final HttpReader reader = new HttpReader(this::read);
 
   /** Null while it is idle. */
   private final AtomicReference<@Nullable HttpExchange> current = new AtomicReference<>();
+
+  /** Held during a write. */
+  private final ReentrantLock writing = new ReentrantLock();
+
+  /** Set before the stream. */
+  private boolean secured;
 
   private @Nullable InputStream in;
   private volatile @Nullable OutputStream out;
@@ -80,6 +91,7 @@ final class HttpConnection {
     socket.setTcpNoDelay(true);
     socket.setKeepAlive(true);
     socket.setSoTimeout(millis);
+    secured = tls != null;
     Socket speaking = tls == null ? socket : secured(tls, host);
     in = speaking.getInputStream();
     out = speaking.getOutputStream();
@@ -105,15 +117,38 @@ final class HttpConnection {
   boolean take(HttpExchange exchange) {
     exchange.movesTo(this, ticker.nanos());
     OutputStream to = out;
-    if (to == null || !current.compareAndSet(null, exchange)) {
-      return false;
-    }
+    writing.lock();
     try {
+      if (to == null || !current.compareAndSet(null, exchange)) {
+        return false;
+      }
+      if (secured) {
+        exchange.endInTime();
+      }
       to.write(exchange.request(address.getAuthority()));
     } catch (IOException e) {
       exchange.completeExceptionally(e);
+    } finally {
+      writing.unlock();
     }
     return true;
+  }
+
+  /**
+   * Whether the whole request was written, also if the answer came early. Blocks until it was, for
+   * the limit at most.
+   */
+  boolean isWritten() {
+    try {
+      if (!writing.tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)) {
+        return false;
+      }
+      writing.unlock();
+      return true;
+    } catch (InterruptedException e) {
+      // By a callback of the answer: the connection ends, and its thread.
+      return false;
+    }
   }
 
   /**

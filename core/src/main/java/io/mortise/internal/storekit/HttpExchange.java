@@ -1,7 +1,7 @@
 package io.mortise.internal.storekit;
 
-import io.mortise.internal.storekit.HttpServers.HttpAnswer;
-import io.mortise.internal.storekit.HttpServers.HttpCall;
+import io.mortise.internal.storekit.HttpServers.HttpRequest;
+import io.mortise.internal.storekit.HttpServers.HttpResponse;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * A request and its answer. Completed by the thread that reads its connection. The connection is of
  * no use any more if the exchange is cancelled, or fails in another way.
  */
-final class HttpExchange extends CompletableFuture<HttpAnswer> {
+final class HttpExchange extends CompletableFuture<HttpResponse> {
   private static final int MOST_OF_BODY = 128 * 1024 * 1024;
 
-  private final HttpCall call;
+  private final HttpRequest request;
   private final Duration limit;
   private final @Nullable Consumer<String> lines;
 
@@ -32,8 +32,8 @@ final class HttpExchange extends CompletableFuture<HttpAnswer> {
 
   private volatile @Nullable HttpConnection connection;
 
-  /** Whichever is first: it is begun, or was given up before. */
-  private final CompletableFuture<Void> begun = new CompletableFuture<>();
+  /** Completes when the exchange begins, or is given up. */
+  final CompletableFuture<Void> begun = new CompletableFuture<>();
 
   /** Whether it is one of those whose number has a bound. Of the thread that has it in hand. */
   boolean hasTurn;
@@ -45,8 +45,8 @@ final class HttpExchange extends CompletableFuture<HttpAnswer> {
    * @param lines gets the lines of the answer, by the reading thread; null if it is wanted as a
    *     whole
    */
-  HttpExchange(HttpCall call, Duration limit, @Nullable Consumer<String> lines) {
-    this.call = call;
+  HttpExchange(HttpRequest request, Duration limit, @Nullable Consumer<String> lines) {
+    this.request = request;
     this.limit = limit;
     this.lines = lines;
     var unused =
@@ -59,17 +59,23 @@ final class HttpExchange extends CompletableFuture<HttpAnswer> {
             });
   }
 
-  /** Fails after a time in which it was not begun. */
-  void giveUpUnlessBegun(Duration wait, Supplier<RuntimeException> failure) {
-    var unused =
-        begun
-            .orTimeout(wait.toMillis(), TimeUnit.MILLISECONDS)
+  /** Fails after a time, unless a step of it has completed by then. */
+  void giveUpUnless(CompletableFuture<Void> step, Duration wait, Supplier<Exception> failure) {
+    CompletableFuture<?> unused =
+        step.orTimeout(wait.toMillis(), TimeUnit.MILLISECONDS)
             .whenComplete(
                 (none, late) -> {
                   if (late != null) {
                     completeExceptionally(failure.get());
                   }
                 });
+    // Ends the timer.
+    unused = whenComplete((response, failed) -> step.complete(null));
+  }
+
+  /** For TLS, where one read is many reads of the socket below, each with the whole timeout. */
+  void endInTime() {
+    var unused = orTimeout(limit.multipliedBy(2).toMillis(), TimeUnit.MILLISECONDS);
   }
 
   /** It has its turn; returns false if it was given up before. */
@@ -89,7 +95,7 @@ final class HttpExchange extends CompletableFuture<HttpAnswer> {
   }
 
   byte[] request(String host) {
-    return call.bytes(host);
+    return request.bytes(host);
   }
 
   /**
@@ -110,8 +116,8 @@ final class HttpExchange extends CompletableFuture<HttpAnswer> {
       completeExceptionally(new TimeoutException(e.getMessage()));
       throw e;
     }
-    HttpAnswer answer =
-        new HttpAnswer(
+    HttpResponse answer =
+        new HttpResponse(
             from.server(), head.status(), head.headers(), body.toString(StandardCharsets.UTF_8));
     return complete(answer) && mayFollow;
   }

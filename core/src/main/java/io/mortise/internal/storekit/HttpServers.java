@@ -26,7 +26,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -43,9 +42,10 @@ import org.jspecify.annotations.Nullable;
  * come by then fails, and is never sent. A request whose server cannot be connected to goes to the
  * next one. A request that may have been executed is not sent again: that is its caller's affair.
  *
- * <p><b>Threads.</b> The calling thread writes a request, if a connection is idle. The thread of
- * the connection reads the answer and runs what depends on it; only then the connection is idle
- * again. So no answer waits for the callbacks of another one.
+ * <p><b>Threads.</b> The calling thread writes a request, if a connection is idle; a write into a
+ * full socket blocks it for the timeout at most. The thread of the connection reads the answer and
+ * runs what depends on it; only then the connection is idle again. So no answer waits for the
+ * callbacks of another one.
  *
  * <p>Thread-safe. Nothing is called under the lock.
  */
@@ -67,7 +67,8 @@ public final class HttpServers implements AutoCloseable {
   private final ReentrantLock guard = new ReentrantLock();
 
   /**
-   * Those that wait for their turn, and that have given it up. Guarded by the lock, as the next.
+   * Exchanges that wait for their turn; given-up ones stay until they are polled. Guarded by the
+   * lock, as the next.
    */
   private final Queue<HttpExchange> waiting = new ArrayDeque<>();
 
@@ -104,8 +105,15 @@ public final class HttpServers implements AutoCloseable {
       return timeout.multipliedBy(2);
     }
 
-    private String startOfSentence() {
+    String startOfSentence() {
       return product.substring(0, 1).toUpperCase(Locale.ROOT) + product.substring(1);
+    }
+
+    private StoreUnavailableException unconnected(Duration limit) {
+      return new StoreUnavailableException(
+          "No server of %s could be connected to within %s (store=%s). Check host and port, that the server runs, and that its name is resolved in time."
+              .formatted(product, DurationText.formatExact(limit), display),
+          new TimeoutException("connecting"));
     }
 
     /** What a failure of an exchange means for a lock. */
@@ -134,8 +142,8 @@ public final class HttpServers implements AutoCloseable {
             failure);
       } else if (failure instanceof IOException) {
         return new StoreUnavailableException(
-            "The connection to %s failed (store=%s): %s."
-                .formatted(product, display, failure.getMessage()),
+            "The connection to %s failed (store=%s): %s. Check that this is the HTTP port of %s, and tls."
+                .formatted(product, display, failure.getMessage(), product),
             failure);
       }
       return failure instanceof RuntimeException known
@@ -152,7 +160,7 @@ public final class HttpServers implements AutoCloseable {
    * @param path with its query
    * @param body null if it has none
    */
-  public record HttpCall(
+  public record HttpRequest(
       String method, String path, Map<String, String> headers, @Nullable String body) {
     private static final Pattern PATH = Pattern.compile("/[!-~]*");
     private static final Pattern VALUE = Pattern.compile("[ -~]*");
@@ -162,7 +170,7 @@ public final class HttpServers implements AutoCloseable {
      *
      * @throws IllegalArgumentException if the path or a header has characters that HTTP has not
      */
-    public HttpCall {
+    public HttpRequest {
       headers = Map.copyOf(headers);
       if (!PATH.matcher(path).matches()
           || !headers.values().stream().allMatch(value -> VALUE.matcher(value).matches())) {
@@ -198,9 +206,9 @@ public final class HttpServers implements AutoCloseable {
    *
    * @param server which one, for {@link #moveOn}
    * @param headers by their names in lower case
-   * @param body empty if its lines were wanted
+   * @param body the part after the last line end, if its lines were wanted
    */
-  public record HttpAnswer(int server, int status, Map<String, String> headers, String body) {}
+  public record HttpResponse(int server, int status, Map<String, String> headers, String body) {}
 
   /**
    * Sends nothing yet.
@@ -238,27 +246,32 @@ public final class HttpServers implements AutoCloseable {
    * Sends to the present server, or the next one that can be connected to, when the request has its
    * turn. If that has not come within the target's timeout, the request is never sent.
    */
-  public CompletableFuture<HttpAnswer> send(HttpCall call) {
-    HttpExchange exchange = new HttpExchange(call, target.timeout(), null);
+  public CompletableFuture<HttpResponse> send(HttpRequest request) {
+    HttpExchange exchange = new HttpExchange(request, target.timeout(), null);
     if (takesTurn(exchange)) {
       begin(exchange);
     } else {
-      exchange.giveUpUnlessBegun(target.timeout(), this::unsent);
+      exchange.giveUpUnless(exchange.begun, target.timeout(), this::unsent);
     }
     return exchange;
   }
 
   /**
-   * Sends a request that takes as long as it takes, besides those that have their turn.
+   * Sends a request that takes as long as it takes, besides those that have their turn. Does not
+   * block.
    *
    * @param limit until the headers of the answer have come; the rest has as long again
    * @param lines gets the lines of the answer, by one thread; null if it is wanted as a whole
    * @return completes at the end of the answer; cancelling it ends the request
    */
-  public CompletableFuture<HttpAnswer> stream(
-      HttpCall call, Duration limit, @Nullable Consumer<String> lines) {
-    HttpExchange exchange = new HttpExchange(call, limit, lines);
-    begin(exchange);
+  public CompletableFuture<HttpResponse> stream(
+      HttpRequest request, Duration limit, @Nullable Consumer<String> lines) {
+    HttpExchange exchange = new HttpExchange(request, limit, lines);
+    // Without a body it fits into the empty buffer of an idle socket. With one it may not, and the
+    // limit is too long for a caller to wait: the thread of a new connection writes it.
+    if (request.body() != null || !isTaken(exchange)) {
+      var unused = isStarted(exchange);
+    }
     return exchange;
   }
 
@@ -297,17 +310,24 @@ public final class HttpServers implements AutoCloseable {
   /** Sends by a connection that is idle, or by a new one. */
   private void begin(@Nullable HttpExchange first) {
     HttpExchange exchange = first;
-    while (exchange != null && !isTaken(exchange)) {
-      HttpExchange unsent = exchange;
-      try {
-        Thread thread = new Thread(() -> run(unsent), threadName);
-        thread.setDaemon(true);
-        thread.start();
-        return;
-      } catch (OutOfMemoryError e) {
-        unsent.completeExceptionally(e);
-        exchange = next(unsent);
-      }
+    while (exchange != null && !isTaken(exchange) && !isStarted(exchange)) {
+      exchange = next(exchange);
+    }
+  }
+
+  /** Whether a new connection takes it; else there can be none, and the exchange has failed. */
+  private boolean isStarted(HttpExchange exchange) {
+    try {
+      // Nothing of the thread that happens to ask.
+      Thread thread = new Thread(null, () -> run(exchange), threadName, 0, false);
+      thread.setDaemon(true);
+      thread.setPriority(Thread.NORM_PRIORITY);
+      thread.setContextClassLoader(null);
+      thread.start();
+      return true;
+    } catch (OutOfMemoryError e) {
+      exchange.completeExceptionally(e);
+      return false;
     }
   }
 
@@ -330,20 +350,21 @@ public final class HttpServers implements AutoCloseable {
     HttpConnection connection = null;
     try {
       connection = connect(first);
-      connection.take(first);
-      while (exchange.readAnswer(connection)) {
+      take(connection, first);
+      while (exchange.readAnswer(connection) && connection.isWritten()) {
         HttpExchange next = next(exchange);
         connection.becomesIdle();
         if (next != null) {
-          connection.take(next);
+          exchange = next;
+          take(connection, next);
         } else {
           idle.push(connection);
           next = connection.awaitExchange();
+          if (next == null) {
+            break;
+          }
+          exchange = next;
         }
-        if (next == null) {
-          break;
-        }
-        exchange = next;
       }
     } catch (IOException | RuntimeException | Error e) {
       exchange.completeExceptionally(e);
@@ -358,12 +379,20 @@ public final class HttpServers implements AutoCloseable {
     }
   }
 
+  /** Writes in the thread of the connection, so that no other one reads, and ends it in time. */
+  private void take(HttpConnection connection, HttpExchange exchange) {
+    CompletableFuture<Void> written = new CompletableFuture<>();
+    exchange.giveUpUnless(
+        written, target.timeout(), () -> new SocketTimeoutException("the request was not read"));
+    connection.take(exchange);
+    written.complete(null);
+  }
+
   private HttpConnection connect(HttpExchange first) throws IOException {
-    if (first.hasTurn) {
-      // To find the addresses of a host has no limit of its own.
-      Duration longest = target.wholeTimeout().multipliedBy(target.servers().size());
-      var unused = first.orTimeout(longest.toMillis(), TimeUnit.MILLISECONDS);
-    }
+    CompletableFuture<Void> connected = new CompletableFuture<>();
+    // To find the addresses of a host has no limit of its own, nor has a handshake.
+    Duration longest = target.wholeTimeout().multipliedBy(target.servers().size());
+    first.giveUpUnless(connected, longest, () -> target.unconnected(longest));
     for (int tried = 1; ; tried++) {
       int to = present.get();
       HttpConnection connection =
@@ -376,10 +405,13 @@ public final class HttpServers implements AutoCloseable {
               "The store is closed (store=" + target.display() + ").");
         }
         connection.open(tls);
+        connected.complete(null);
         return connection;
       } catch (IOException | RuntimeException | Error e) {
         end(connection);
-        moveOn(to);
+        if (!first.isCancelled()) {
+          moveOn(to);
+        }
         if (!(e instanceof IOException) || tried == target.servers().size() || first.isDone()) {
           throw e;
         }
@@ -394,8 +426,8 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /** Leaves the server that has answered so: another may do what it cannot, now. */
-  public void moveOn(HttpAnswer answer) {
-    moveOn(answer.server());
+  public void moveOn(HttpResponse response) {
+    moveOn(response.server());
   }
 
   private void moveOn(int from) {

@@ -19,11 +19,12 @@ import org.jspecify.annotations.Nullable;
  * and a fact's, or {@code sweep/turn}: up to 517 bytes of any UTF-8 without control characters.
  * Texts have control characters: tabs and line feeds.
  *
- * <p>Thread-safe. No method blocks or waits for a network; stages complete on any thread, with no
- * lock held. They complete exceptionally with {@link io.mortise.StoreUnavailableException} if the
- * server does not answer. A write may then have been made, but is never made later than {@link
- * io.mortise.spi.StoreProfile#maxInFlight} after the call; in a store {@link
- * DocumentStore#withoutClock} at any time, if its version is then still the one that was found.
+ * <p>Thread-safe. No method waits for an answer. A write into a full socket may block for the
+ * timeout. Stages complete on any thread, with no lock held. They complete exceptionally with
+ * {@link io.mortise.StoreUnavailableException} if the server does not answer. A write may then have
+ * been made, but is never made later than {@link io.mortise.spi.StoreProfile#maxInFlight} after the
+ * call; in a store {@link DocumentStore#withoutClock} at any time, if its version is then still the
+ * one that was found.
  */
 @Beta
 public interface VersionedDocuments {

@@ -62,6 +62,10 @@ final class ScriptedServer implements AutoCloseable {
       return request.toString();
     }
 
+    int firstByte() throws IOException {
+      return socket.getInputStream().read();
+    }
+
     /** Sends it as it is. */
     void send(String text) throws IOException {
       socket.getOutputStream().write(text.getBytes(ISO_8859_1));
