@@ -36,14 +36,15 @@ import org.jspecify.annotations.Nullable;
  * <p><b>CAS values.</b> They begin anew when the server restarts. A CAS value is used only on a
  * connection to the process of the server that gave it.
  *
- * <p><b>How long an item lives.</b> The server counts whole seconds, so an item may expire up to
- * one second early. Every few minutes its timer moves on and the clock skips another second. A
- * {@link ServerClock} that was first read within a second does not notice a third one. So an item
- * lives for the TTL, rounded up, and three seconds.
+ * <p><b>How long an item lives.</b> The server counts whole seconds, so its clock is up to one
+ * second late, and up to two before it skips a second, which it does every few minutes. The first
+ * reading of a {@link ServerClock} may be so late. A later one counts if it is at most two seconds
+ * later than that. An item that is touched then expires up to four seconds early. So it gets the
+ * TTL, rounded up, and four seconds.
  */
 final class MemcachedKeys implements ExpiringKeys {
-  static final Duration EXPIRY_LAG = Duration.ofSeconds(4);
-  private static final int EARLY_SECONDS = 3;
+  static final Duration EXPIRY_LAG = Duration.ofSeconds(5);
+  private static final int EARLY_SECONDS = 4;
 
   private final MemcachedTarget target;
   private final StoreProfile profile;

@@ -342,7 +342,7 @@ final class MetaTransport {
   /** Takes a broken connection out of use, and fails what waits on it. */
   private void drop(MetaConnection connection, Throwable why) {
     connection.kill();
-    String reason = MetaConnection.reason(why).replaceFirst("\\.+$", "");
+    String reason = MetaConnection.reason(why);
     boolean isNew = !outage.equals(reason);
     outage = reason;
     List<MetaExchange> sent;
