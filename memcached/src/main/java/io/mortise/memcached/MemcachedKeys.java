@@ -12,6 +12,8 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,21 +21,30 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
-import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Locks as items. This class never sends three commands. A store of an item to extend it, and
- * {@code ms} in mode {@code E}, both delete the item if the server has no room. A delete without
- * the CAS value may hit another's lock. Tests show each.
+ * Locks as items. This class never sends four commands. A store of an item to extend it, and {@code
+ * ms} in mode {@code E}, both delete the item if the server has no room. A delete or a touch
+ * without the CAS value may hit another's lock. Tests show each.
  *
- * <p><b>How long an item lives.</b> The server counts whole seconds, so an item may expire up to
- * one second early. Every few minutes its timer moves on and the clock skips another second. A
- * {@link ServerClock} that was first read within a second does not notice a third one. So an item
- * lives for the TTL, rounded up, and three seconds.
+ * <p><b>How an item is extended.</b> {@code md KEY I T… C…} compares the CAS value, and sets a new
+ * expiry without storing anything. It marks the item as stale, which nothing here looks at, and
+ * gives it another CAS value. So a lock is looked at, and touched if the item is its attempt's. A
+ * waiter's renewal does not change the item of another, nor does a holder's that has lost the lock.
+ *
+ * <p><b>CAS values.</b> They begin anew when the server restarts. A CAS value is used only on a
+ * connection to the process of the server that gave it.
+ *
+ * <p><b>How long an item lives.</b> The server counts whole seconds, so its clock is up to one
+ * second late, and up to two before it skips a second, which it does every few minutes. The first
+ * reading of a {@link ServerClock} may be so late. A later one counts if it is at most two seconds
+ * later than that. An item that is touched then expires up to four seconds early. So it gets the
+ * TTL, rounded up, and four seconds.
  */
 final class MemcachedKeys implements ExpiringKeys {
-  static final Duration EXPIRY_LAG = Duration.ofSeconds(4);
-  private static final int EARLY_SECONDS = 3;
+  static final Duration EXPIRY_LAG = Duration.ofSeconds(5);
+  private static final int EARLY_SECONDS = 4;
 
   private final MemcachedTarget target;
   private final StoreProfile profile;
@@ -42,10 +53,18 @@ final class MemcachedKeys implements ExpiringKeys {
   private final ServerClockReader clock;
 
   /** CAS values of what was granted, which spare a release a round trip. */
-  private final Map<AttemptId, String> casValues = new ConcurrentHashMap<>();
+  private final Map<AttemptId, KnownCas> casValues = new ConcurrentHashMap<>();
 
   /** By name, the latest request that is a release of two round trips or waits for one. */
   private final Map<LockName, CompletableFuture<?>> unfinished = new ConcurrentHashMap<>();
+
+  /**
+   * A CAS value.
+   *
+   * @param connection that of requests which was there when it was asked for. Another process of
+   *     the server, which gave the value since, does not answer there.
+   */
+  private record KnownCas(String value, MetaConnection connection) {}
 
   MemcachedKeys(
       MemcachedTarget target,
@@ -103,8 +122,11 @@ final class MemcachedKeys implements ExpiringKeys {
   private CompletableFuture<TakenKey> add(LockName name, AttemptId attempt, SessionSpec session) {
     String key = key(name);
     LockItem item = new LockItem(attempt, session.client());
+    MetaConnection connection = requests.connection();
     return requests
-        .call(List.of(MetaCommand.add(key, seconds(session.ttl()), item.encoded()), looking(key)))
+        .call(
+            connection,
+            List.of(MetaCommand.add(key, seconds(session.ttl()), item.encoded()), looking(key)))
         .thenApply(
             replies -> {
               MetaReply added = replies.get(0);
@@ -114,14 +136,17 @@ final class MemcachedKeys implements ExpiringKeys {
               } else if (!found.is("VA")) {
                 throw failure(FailureKind.FULL, added);
               }
-              return found.is("VA") ? taken(attempt, added, found) : TakenKey.GONE;
+              return found.is("VA") ? taken(attempt, added, found, connection) : TakenKey.GONE;
             });
   }
 
-  private TakenKey taken(AttemptId attempt, MetaReply added, MetaReply found) {
+  private TakenKey taken(
+      AttemptId attempt, MetaReply added, MetaReply found, @Nullable MetaConnection connection) {
     AttemptId owner = LockItem.owner(found.value());
     if (owner.equals(attempt)) {
-      casValues.put(attempt, found.flag('c'));
+      if (connection != null) {
+        casValues.put(attempt, new KnownCas(found.flag('c'), connection));
+      }
       if (added.is("STORED")) {
         return TakenKey.TAKEN;
       }
@@ -161,24 +186,63 @@ final class MemcachedKeys implements ExpiringKeys {
     return extend(renewals, keys, ttl).thenApply(extended -> new KeyRenewal(0, extended));
   }
 
-  /** Touches and looks. This may touch another's item once, which then expires later. */
+  /** Looks at all, then touches those of their attempts, by what the look showed. */
   private CompletableFuture<List<Boolean>> extend(
       MetaTransport transport, List<AttemptKey> keys, Duration ttl) {
     if (keys.isEmpty()) {
       return CompletableFuture.completedFuture(List.of());
     }
-    List<MetaCommand> commands =
-        keys.stream()
-            .map(key -> MetaCommand.meta("mg " + key(key.name()) + " v T" + seconds(ttl)))
-            .toList();
+    MetaConnection connection = transport.connection();
+    return lookAtAll(transport, connection, keys)
+        .thenCompose(found -> touch(transport, connection, keys, found, seconds(ttl)));
+  }
+
+  private CompletableFuture<List<MetaReply>> lookAtAll(
+      MetaTransport transport, @Nullable MetaConnection connection, List<AttemptKey> keys) {
+    return transport.call(connection, keys.stream().map(key -> looking(key(key.name()))).toList());
+  }
+
+  /**
+   * Touches and looks again. An item of the attempt counts also if its CAS value had changed: it
+   * was written or touched since the first look, for the same TTL.
+   */
+  private CompletableFuture<List<Boolean>> touch(
+      MetaTransport transport,
+      @Nullable MetaConnection connection,
+      List<AttemptKey> keys,
+      List<MetaReply> found,
+      long seconds) {
+    MetaConnection forRequests = requests.connection();
+    List<MetaCommand> commands = new ArrayList<>();
+    List<Integer> touched = new ArrayList<>();
+    for (int i = 0; i < keys.size(); i++) {
+      if (isOf(unlessError(found.get(i)), keys.get(i).attempt())) {
+        String key = key(keys.get(i).name());
+        commands.add(
+            MetaCommand.meta("md " + key + " I T" + seconds + " C" + found.get(i).flag('c')));
+        commands.add(looking(key));
+        touched.add(i);
+      }
+    }
+    List<Boolean> extended = new ArrayList<>(Collections.nCopies(keys.size(), false));
+    if (touched.isEmpty()) {
+      return CompletableFuture.completedFuture(extended);
+    }
     return transport
-        .call(commands)
+        .call(connection, commands)
         .thenApply(
             replies -> {
               replies.forEach(MemcachedKeys::unlessError);
-              return IntStream.range(0, keys.size())
-                  .mapToObj(i -> isOf(replies.get(i), keys.get(i).attempt()))
-                  .toList();
+              for (int i = 0; i < touched.size(); i++) {
+                AttemptId attempt = keys.get(touched.get(i)).attempt();
+                MetaReply after = replies.get(2 * i + 1);
+                extended.set(touched.get(i), isOf(after, attempt));
+                casValues.computeIfPresent(
+                    attempt,
+                    (same, before) ->
+                        forRequests == null ? null : new KnownCas(after.flag('c'), forRequests));
+              }
+              return extended;
             });
   }
 
@@ -192,32 +256,49 @@ final class MemcachedKeys implements ExpiringKeys {
 
   @Override
   public CompletableFuture<Boolean> release(LockName name, AttemptId attempt) {
-    String cas = unfinished.containsKey(name) ? null : casValues.remove(attempt);
-    return cas == null
-        ? last(name, inOrder(name, () -> lookAndDelete(key(name), attempt)))
-        : delete(key(name), cas);
+    KnownCas cas = unfinished.containsKey(name) ? null : casValues.remove(attempt);
+    return cas == null || cas.connection() != requests.connection()
+        ? lookAndDeleteInOrder(name, attempt)
+        : delete(cas.connection(), key(name), cas.value())
+            .thenCompose(
+                deleted ->
+                    deleted.is("EX")
+                        ? lookAndDeleteInOrder(name, attempt)
+                        : CompletableFuture.completedFuture(deleted.is("HD")));
   }
 
+  private CompletableFuture<Boolean> lookAndDeleteInOrder(LockName name, AttemptId attempt) {
+    return last(name, inOrder(name, () -> lookAndDelete(key(name), attempt)));
+  }
+
+  /**
+   * Again where a renewal that was in flight has touched the item meanwhile; there is one, or two.
+   */
   private CompletableFuture<Boolean> lookAndDelete(String key, AttemptId attempt) {
-    return look(requests, key)
+    MetaConnection connection = requests.connection();
+    return requests
+        .call(connection, List.of(looking(key)))
         .thenCompose(
-            found -> {
+            looked -> {
+              MetaReply found = unlessError(looked.get(0));
               // Now, since the answer to an acquire before it may have told one.
               casValues.remove(attempt);
               return isOf(found, attempt)
-                  ? delete(key, found.flag('c'))
+                  ? delete(connection, key, found.flag('c'))
+                      .thenCompose(
+                          deleted ->
+                              deleted.is("EX")
+                                  ? lookAndDelete(key, attempt)
+                                  : CompletableFuture.completedFuture(deleted.is("HD")))
                   : CompletableFuture.completedFuture(false);
             });
   }
 
-  private CompletableFuture<Boolean> delete(String key, String cas) {
+  private CompletableFuture<MetaReply> delete(
+      @Nullable MetaConnection connection, String key, String cas) {
     return requests
-        .call(List.of(MetaCommand.meta("md " + key + " C" + cas)))
-        .thenApply(replies -> unlessError(replies.get(0)).is("HD"));
-  }
-
-  private static CompletableFuture<MetaReply> look(MetaTransport transport, String key) {
-    return transport.call(List.of(looking(key))).thenApply(replies -> unlessError(replies.get(0)));
+        .call(connection, List.of(MetaCommand.meta("md " + key + " C" + cas)))
+        .thenApply(replies -> unlessError(replies.get(0)));
   }
 
   private static MetaReply unlessError(MetaReply reply) {
@@ -229,7 +310,9 @@ final class MemcachedKeys implements ExpiringKeys {
 
   /** A lock, for people who look. */
   CompletableFuture<Optional<LockView>> view(LockName name) {
-    return look(renewals, key(name))
+    return renewals
+        .call(List.of(looking(key(name))))
+        .thenApply(replies -> unlessError(replies.get(0)))
         .thenApply(found -> found.is("VA") ? Optional.of(view(name, found)) : Optional.empty());
   }
 

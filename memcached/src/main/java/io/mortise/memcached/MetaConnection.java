@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Proxy;
 import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -18,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class MetaConnection {
   private final MemcachedTarget target;
-  private final Socket socket = new Socket();
+  private final Socket socket = new Socket(Proxy.NO_PROXY);
   private @Nullable MetaReader in;
+  private volatile boolean overdue;
 
   MetaConnection(MemcachedTarget target) {
     this.target = target;
@@ -47,14 +49,17 @@ final class MetaConnection {
     // A server may send a byte now and then for ever.
     CompletableFuture<Void> limit =
         CompletableFuture.runAsync(
-            this::kill,
+            () -> {
+              overdue = true;
+              kill();
+            },
             CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS, Runnable::run));
     try {
       in = new MetaReader(socket.getInputStream());
       greet();
       check.check(this);
     } catch (IOException e) {
-      throw limit.isDone()
+      throw overdue
           ? new IOException("no answer within " + DurationText.format(target.timeout()), e)
           : e;
     } finally {
@@ -119,9 +124,10 @@ final class MetaConnection {
     return reader().isEmpty();
   }
 
+  /** What happened, without a full stop. */
   static String reason(Throwable failure) {
     String message = failure.getMessage();
-    return message == null ? failure.getClass().getSimpleName() : message;
+    return message == null ? failure.getClass().getSimpleName() : message.replaceFirst("\\.+$", "");
   }
 
   /** Ends reads and writes at once, with an exception for the threads in them. */

@@ -116,13 +116,27 @@ final class MetaTransport {
     return firstTry;
   }
 
+  /** The connection in use; null if there is none. */
+  @Nullable MetaConnection connection() {
+    return current;
+  }
+
   /** Sends commands; fails with a {@link MetaException} only, by the timeout at the latest. */
   CompletableFuture<List<MetaReply>> call(List<MetaCommand> commands) {
+    return call(current, commands);
+  }
+
+  /**
+   * The same by this connection only, that is to the same process of the server. Not sent if
+   * another one is in use.
+   */
+  CompletableFuture<List<MetaReply>> call(
+      @Nullable MetaConnection connection, List<MetaCommand> commands) {
     MetaExchange exchange =
         new MetaExchange(commands, numbers.getAndAdd(commands.size()), ticker.nanos());
     guard.lock();
     try {
-      if (current == null) {
+      if (connection == null || current != connection) {
         exchange.fail(FailureKind.NOT_SENT, "There is no connection: " + outage + ".", null);
         return exchange;
       }
@@ -328,7 +342,7 @@ final class MetaTransport {
   /** Takes a broken connection out of use, and fails what waits on it. */
   private void drop(MetaConnection connection, Throwable why) {
     connection.kill();
-    String reason = MetaConnection.reason(why).replaceFirst("\\.+$", "");
+    String reason = MetaConnection.reason(why);
     boolean isNew = !outage.equals(reason);
     outage = reason;
     List<MetaExchange> sent;

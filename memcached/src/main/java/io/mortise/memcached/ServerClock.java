@@ -25,16 +25,17 @@ final class ServerClock {
   private long measuredAt;
 
   /**
-   * Begins with a clock that is taken for right.
+   * Begins with a clock that is taken for right. It may be up to two seconds late by itself. The
+   * measure is not greater than that, however long the answer took.
    *
    * @param item what the item holds, by which another one in its place is recognised
    * @param left seconds that the server says are left of the item's time
-   * @param now our own time, when the answer was there
+   * @param sent our own time, when that was asked for
    */
-  ServerClock(String item, long left, long now) {
+  ServerClock(String item, long left, long sent) {
     this.item = item;
-    this.least = sum(left, now);
-    this.measuredAt = now;
+    this.least = sum(left, sent);
+    this.measuredAt = sent;
   }
 
   private static long sum(long left, long now) {

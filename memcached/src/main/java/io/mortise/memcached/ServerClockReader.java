@@ -27,6 +27,7 @@ final class ServerClockReader implements ConnectionCheck {
   /** The longest that memcached takes for a duration; beyond, it is a date. */
   private static final long CLOCK_SECONDS = TimeUnit.DAYS.toSeconds(30);
 
+  /** A measure that is so much too small would find too many later readings behind. */
   private static final long SLOW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final MemcachedTarget target;
@@ -64,7 +65,7 @@ final class ServerClockReader implements ConnectionCheck {
       throw new IOException("The server answered in another form: " + added.shown());
     }
     ServerClock first =
-        found.is("VA") ? new ServerClock(found.value(), found.number('t'), now) : null;
+        found.is("VA") ? new ServerClock(found.value(), found.number('t'), sent) : null;
     ServerClock before = clock;
     if (before != null && !before.hasEnded(now) && !found.value().equals(before.item())) {
       log.warn(

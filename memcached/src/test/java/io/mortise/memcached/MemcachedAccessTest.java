@@ -17,6 +17,7 @@ import io.mortise.testkit.server.MemcachedServer;
 import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -125,6 +126,53 @@ class MemcachedAccessTest {
   }
 
   @Test
+  void givenWhoeverEndsTheConnection_thenTheMessageIsOfWholeSentences() throws IOException {
+    try (ServerSocket other = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+      CompletableFuture<Void> ending =
+          CompletableFuture.runAsync(
+              () -> {
+                for (int i = 0; i < 2; i++) {
+                  try (Socket socket = other.accept()) {
+                    socket.getInputStream().readNBytes("mn\r\n".length());
+                  } catch (IOException e) {
+                    // The other side has gone.
+                  }
+                }
+              });
+      assertThatThrownBy(() -> MemcachedStore.open("memcached://127.0.0.1:" + other.getLocalPort()))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("The server ended the connection. Check");
+      ending.cancel(true);
+    }
+  }
+
+  @Test
+  void givenProxyOfTheJvm_thenItIsNotUsed() throws IOException {
+    MemcachedServer server = Memcacheds.shared();
+    int nobody;
+    try (ServerSocket closed = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+      nobody = closed.getLocalPort();
+    }
+    System.setProperty("socksProxyHost", "127.0.0.1");
+    System.setProperty("socksProxyPort", Integer.toString(nobody));
+    // Also for loopback.
+    System.setProperty("socksNonProxyHosts", "");
+    try (Socket control = new Socket()) {
+      assertThatThrownBy(
+              () ->
+                  control.connect(
+                      new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port())))
+          .as("the control")
+          .isInstanceOf(IOException.class);
+      MemcachedStore.open(server.url()).close();
+    } finally {
+      System.clearProperty("socksProxyHost");
+      System.clearProperty("socksProxyPort");
+      System.clearProperty("socksNonProxyHosts");
+    }
+  }
+
+  @Test
   void givenServerOfAnotherKind_thenItIsUnfit_andItsWordsCannotDriveATerminal() throws IOException {
     try (ServerSocket other = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
       CompletableFuture<Void> answering =
@@ -158,7 +206,7 @@ class MemcachedAccessTest {
     assertThatThrownBy(() -> LockClient.builder().url(url).ttl(Duration.ofDays(30)).build())
         .isInstanceOf(IllegalArgumentException.class);
     assertThat(MemcachedKeys.seconds(MemcachedLockStore.MAX_TTL)).isLessThan(30 * 86_400);
-    assertThat(MemcachedKeys.seconds(Duration.ofSeconds(1))).isEqualTo(4);
-    assertThat(MemcachedKeys.seconds(Duration.ofMillis(1001))).isEqualTo(5);
+    assertThat(MemcachedKeys.seconds(Duration.ofSeconds(1))).isEqualTo(5);
+    assertThat(MemcachedKeys.seconds(Duration.ofMillis(1001))).isEqualTo(6);
   }
 }

@@ -112,6 +112,32 @@ class MemcachedFaultTest {
     }
   }
 
+  /** A time that the first answer took would hide as much of a standstill. */
+  @Test
+  void givenFirstReadingThatTookLong_thenAStandstillIsMeasuredFromWhenItWasSent() {
+    StoreUrl url = StoreUrl.parse(Memcacheds.shared().url() + "?prefix=" + Memcacheds.prefix());
+    BoundedWait.until(WAIT, "a renewal does not count", () -> isBehindAfterSlowReading(url));
+  }
+
+  /** Not so if the server's clock moves on between two readings. */
+  private static boolean isBehindAfterSlowReading(StoreUrl url) {
+    AtomicLong ahead = new AtomicLong();
+    AtomicLong readings = new AtomicLong();
+    Ticker ticker =
+        () -> {
+          if (Thread.currentThread().getName().endsWith("-renewals")
+              && readings.incrementAndGet() == 2) {
+            ahead.addAndGet(TimeUnit.MILLISECONDS.toNanos(900));
+          }
+          return Ticker.SYSTEM.nanos() + ahead.get();
+        };
+    try (LockStore store = MemcachedServers.connect(url, ticker)) {
+      SessionDriver holder = SessionDriver.open(store, LONG, "holder");
+      ahead.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_500));
+      return holder.renew() instanceof Renewal.Unknown;
+    }
+  }
+
   /** Its clock catches up after the requests that it finds: what they wrote may end at once. */
   @Test
   void givenServerThatStoodStill_whenItGoesOn_thenALockIsThereForAsLongAsItsHolderReliesOnIt() {

@@ -52,6 +52,28 @@ class ServerClockTest {
     assertThat(clock.isBehind(left(0), now)).isTrue();
   }
 
+  /** The server's clock stands for its own seconds; ours runs as it should. */
+  @Test
+  void givenAnyFirstReading_whenALaterOneCounts_thenWhatIsTouchedThenLivesForTheTtl() {
+    Seed seed = Seed.draw(1);
+    RandomGenerator random = seed.random();
+    Duration ttl = Duration.ofSeconds(5);
+    long given = MemcachedKeys.seconds(ttl) * SECOND;
+    long latest = 0;
+    for (int run = 0; run < 100_000; run++) {
+      long first = random.nextLong(2 * SECOND);
+      long sent = first - random.nextLong(SECOND);
+      ServerClock clock = new ServerClock("item", left(0), sent);
+      long late = random.nextLong(6 * SECOND);
+      long set = (1 + random.nextLong(10)) * SECOND;
+      if (!clock.isBehind(left(set), set + late + random.nextLong(SECOND / 10))) {
+        latest = Math.max(latest, late);
+        assertThat(given - late).as("%s, late by %s", seed, late).isGreaterThan(ttl.toNanos());
+      }
+    }
+    assertThat(latest).as("the control: there are late ones that count").isGreaterThan(3 * SECOND);
+  }
+
   @Test
   void givenServerThatRunsSlower_thenTheMeasureFollows() {
     ServerClock clock = new ServerClock("item", left(0), 0);

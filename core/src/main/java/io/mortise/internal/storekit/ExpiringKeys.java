@@ -36,7 +36,7 @@ public interface ExpiringKeys {
 
   /**
    * Restarts the expiry of each key that its attempt has: a TTL from when this is executed, or
-   * longer. One round trip for all.
+   * longer. Never changes a key that its attempt does not have. A round trip for all, or a few.
    *
    * @return for each key, in the same order, whether the attempt has it
    */

@@ -140,7 +140,10 @@ public final class MemcachedServer extends LocalServer {
     /** Seconds that an item has left; -1 if there is no such item, or it has no end. */
     public long left(String key) {
       String answer = ask("mg " + key + " t");
-      return answer.startsWith("HD t") ? Long.parseLong(answer.substring("HD t".length())) : -1;
+      // Other flags may follow.
+      return answer.startsWith("HD t")
+          ? Long.parseLong(answer.substring("HD t".length()).split(" ", 2)[0])
+          : -1;
     }
 
     /**
