@@ -316,10 +316,14 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /** Whether a new connection takes it; else there can be none, and the exchange has failed. */
+  @SuppressWarnings("ThreadPriorityCheck") // the normal one, lest it has another
   private boolean isStarted(HttpExchange exchange) {
     try {
-      Thread thread = new Thread(() -> run(exchange), threadName);
+      // Nothing of the thread that happens to ask.
+      Thread thread = new Thread(null, () -> run(exchange), threadName, 0, false);
       thread.setDaemon(true);
+      thread.setPriority(Thread.NORM_PRIORITY);
+      thread.setContextClassLoader(null);
       thread.start();
       return true;
     } catch (OutOfMemoryError e) {
@@ -406,7 +410,9 @@ public final class HttpServers implements AutoCloseable {
         return connection;
       } catch (IOException | RuntimeException | Error e) {
         end(connection);
-        moveOn(to);
+        if (!first.isCancelled()) {
+          moveOn(to);
+        }
         if (!(e instanceof IOException) || tried == target.servers().size() || first.isDone()) {
           throw e;
         }
