@@ -440,9 +440,12 @@ public final class HttpServers implements AutoCloseable {
     return target.translated(failure);
   }
 
-  /** What a server said, as messages quote it: the beginning if that is long. */
+  /**
+   * What a server said, as messages quote it: the beginning if that is long, without control
+   * characters.
+   */
   public static String quoted(String said) {
-    String whole = said.strip();
+    String whole = said.strip().replaceAll("\\p{Cc}+", " ");
     return whole.length() <= MOST_SHOWN ? whole : whole.substring(0, MOST_SHOWN) + "…";
   }
 
