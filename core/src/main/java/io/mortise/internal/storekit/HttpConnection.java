@@ -51,7 +51,7 @@ final class HttpConnection {
   private final ReentrantLock writing = new ReentrantLock();
 
   /** Set before the stream. */
-  private boolean secured;
+  private boolean isSecured;
 
   private @Nullable InputStream in;
   private volatile @Nullable OutputStream out;
@@ -91,7 +91,7 @@ final class HttpConnection {
     socket.setTcpNoDelay(true);
     socket.setKeepAlive(true);
     socket.setSoTimeout(millis);
-    secured = tls != null;
+    isSecured = tls != null;
     Socket speaking = tls == null ? socket : secured(tls, host);
     in = speaking.getInputStream();
     out = speaking.getOutputStream();
@@ -117,21 +117,31 @@ final class HttpConnection {
   boolean take(HttpExchange exchange) {
     exchange.movesTo(this, ticker.nanos());
     OutputStream to = out;
+    if (to == null) {
+      return false;
+    }
+    try {
+      return write(exchange, to);
+    } catch (IOException e) {
+      exchange.completeExceptionally(e);
+      return true;
+    }
+  }
+
+  private boolean write(HttpExchange exchange, OutputStream to) throws IOException {
     writing.lock();
     try {
-      if (to == null || !current.compareAndSet(null, exchange)) {
+      if (!current.compareAndSet(null, exchange)) {
         return false;
       }
-      if (secured) {
+      if (isSecured) {
         exchange.endInTime();
       }
       to.write(exchange.request(address.getAuthority()));
-    } catch (IOException e) {
-      exchange.completeExceptionally(e);
+      return true;
     } finally {
       writing.unlock();
     }
-    return true;
   }
 
   /**

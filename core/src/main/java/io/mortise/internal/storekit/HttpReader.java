@@ -24,7 +24,8 @@ final class HttpReader {
   private static final int NO_CONTENT = 204;
   private static final int NOT_MODIFIED = 304;
 
-  private static final Pattern STATUS_LINE = Pattern.compile("HTTP/1\\.\\d [1-9]\\d\\d(?: .*)?");
+  private static final Pattern STATUS_LINE =
+      Pattern.compile("HTTP/1\\.\\d [1-9]\\d\\d(?: [^\\r\\n]*)?");
   private static final Pattern HEADER_NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+");
   private static final Pattern LENGTH = Pattern.compile("\\d{1,15}");
   private static final Pattern CHUNK_LENGTH = Pattern.compile("[0-9A-Fa-f]{1,12}");

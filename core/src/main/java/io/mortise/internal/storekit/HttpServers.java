@@ -316,6 +316,7 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /** Whether a new connection takes it; else there can be none, and the exchange has failed. */
+  @SuppressWarnings("ThreadPriorityCheck") // the normal one, lest it has another
   private boolean isStarted(HttpExchange exchange) {
     try {
       // Nothing of the thread that happens to ask.
@@ -439,9 +440,12 @@ public final class HttpServers implements AutoCloseable {
     return target.translated(failure);
   }
 
-  /** What a server said, as messages quote it: the beginning if that is long. */
+  /**
+   * What a server said, as messages quote it: the beginning if that is long, without control
+   * characters.
+   */
   public static String quoted(String said) {
-    String whole = said.strip();
+    String whole = said.strip().replaceAll("\\p{Cc}+", " ");
     return whole.length() <= MOST_SHOWN ? whole : whole.substring(0, MOST_SHOWN) + "…";
   }
 
