@@ -371,6 +371,7 @@ public final class HttpServers implements AutoCloseable {
       exchange.completeExceptionally(e);
       if (connection != null && !exchange.isCancelled()) {
         moveOn(connection.server());
+        endIdle();
       }
     } finally {
       if (connection != null) {
@@ -417,6 +418,16 @@ public final class HttpServers implements AutoCloseable {
           throw e;
         }
       }
+    }
+  }
+
+  /**
+   * What broke one connection may have broken all without a word, as a firewall that forgets them
+   * does: the next request has a new one, and does not wait for a second timeout.
+   */
+  private void endIdle() {
+    for (HttpConnection last = idle.poll(); last != null; last = idle.poll()) {
+      last.kill();
     }
   }
 
@@ -470,6 +481,11 @@ public final class HttpServers implements AutoCloseable {
   /** How many connections there are. */
   int connections() {
     return open.size();
+  }
+
+  /** How many of them wait for a request. */
+  int idleConnections() {
+    return idle.size();
   }
 
   /** Ends all connections, and refuses further requests. Does not block. */

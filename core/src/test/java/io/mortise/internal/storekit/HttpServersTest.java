@@ -215,6 +215,31 @@ class HttpServersTest {
   }
 
   @Test
+  void givenConnectionsThatAllBrokeUnseen_thenOneRequestFails_andTheNextHasANewOne()
+      throws Exception {
+    CountDownLatch both = new CountDownLatch(2);
+    try (ScriptedServer server =
+            new ScriptedServer(
+                client -> {
+                  client.request();
+                  both.countDown();
+                  both.await();
+                  client.answer("first");
+                  while (client.request() != null) {
+                    // Nothing comes back.
+                  }
+                });
+        HttpServers servers = servers(Duration.ofSeconds(1), server.uri())) {
+      CompletableFuture<HttpResponse> one = servers.stream(GET, LONG, null);
+      join(servers.stream(GET, LONG, null));
+      join(one);
+      await(() -> servers.idleConnections() == 2);
+      assertFails(servers, servers.send(GET), "did not answer within 1s");
+      assertThat(body(servers)).isEqualTo("first");
+    }
+  }
+
+  @Test
   void givenServerThatReadsNothing_thenNoStreamBlocks_andLargeRequestsAreGivenUp()
       throws Exception {
     HttpRequest large = new HttpRequest("POST", "/x", Map.of(), "x".repeat(32 << 20));
