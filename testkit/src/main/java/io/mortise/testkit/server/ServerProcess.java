@@ -36,6 +36,9 @@ final class ServerProcess implements AutoCloseable {
   private static final long START_SECONDS = 100;
   private static final long STOP_SECONDS = 20;
 
+  /** For a process to stop, a millisecond apart. */
+  private static final int MOST_LOOKS = 10_000;
+
   private final String name;
   private final Path folder;
   private final List<String> command;
@@ -343,7 +346,28 @@ final class ServerProcess implements AutoCloseable {
 
   /** Stops it and its children from running; connections stay open, and nobody answers. */
   void pause() {
-    signal("-STOP");
+    List<String> processes = signal("-STOP");
+    // A thread has the signal when it runs next; until then it may answer.
+    for (int i = 0; i < MOST_LOOKS && !processes.stream().allMatch(ServerProcess::isStopped); i++) {
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+
+  /** Whether all threads of a process stand still, or where there is no /proc to tell. */
+  private static boolean isStopped(String process) {
+    try (Stream<Path> threads = Files.list(Path.of("/proc", process, "task"))) {
+      return threads.allMatch(
+          thread -> {
+            try {
+              String stat = Files.readString(thread.resolve("stat"));
+              return "TtZX".indexOf(stat.charAt(stat.lastIndexOf(')') + 2)) >= 0;
+            } catch (IOException e) {
+              return true;
+            }
+          });
+    } catch (IOException e) {
+      return true;
+    }
   }
 
   /** Lets it run on. */
@@ -351,13 +375,16 @@ final class ServerProcess implements AutoCloseable {
     signal("-CONT");
   }
 
-  private void signal(String signal) {
+  /** Returns the processes that have it. */
+  private List<String> signal(String signal) {
     Process running = process;
     if (running == null) {
       throw new IllegalStateException("The server does not run.");
     }
-    List<String> kill = new ArrayList<>(List.of("kill", signal, Long.toString(running.pid())));
-    running.descendants().forEach(child -> kill.add(Long.toString(child.pid())));
+    List<String> processes = new ArrayList<>(List.of(Long.toString(running.pid())));
+    running.descendants().forEach(child -> processes.add(Long.toString(child.pid())));
+    List<String> kill = new ArrayList<>(List.of("kill", signal));
+    kill.addAll(processes);
     try {
       new ProcessBuilder(kill).start().waitFor();
     } catch (IOException e) {
@@ -366,6 +393,7 @@ final class ServerProcess implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(e);
     }
+    return processes;
   }
 
   private void end() {
