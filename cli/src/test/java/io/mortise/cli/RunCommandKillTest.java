@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.mortise.testkit.TestPrerequisites;
-import java.io.File;
 import java.io.IOException;
-import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,25 +18,18 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What becomes of a command when {@code mortise run}, its process group or its watcher is killed or
  * stopped.
  */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "needs setsid, timeout and /proc")
-class RunCommandKillTest {
-  private static final Duration LONG = Duration.ofSeconds(60);
-
+class RunCommandKillTest extends RunCommandHarness {
   /** Below the TTL of 12 s, so that nothing works any more when the lock is free again. */
   private static final Duration SOON = Duration.ofSeconds(11);
 
-  private static final Redirect NO_INPUT = Redirect.from(new File("/dev/null"));
-
   /** Ignores SIGTERM, and so does what it starts. */
   private static final String DEAF = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
-
-  @TempDir private Path folder;
 
   @Test
   void givenTimeoutThatKillsAtOnce_whenItsTimeIsOver_thenCommandEnds() throws Exception {
@@ -247,25 +238,7 @@ class RunCommandKillTest {
     return new String(ps.getInputStream().readAllBytes(), UTF_8).strip();
   }
 
-  private static long awaitPid(CliProcess tool) {
-    await().atMost(LONG).until(() -> tool.out().endsWith("\n"));
-    return Long.parseLong(tool.out().strip());
-  }
-
   private static void awaitEnd(long pid, Duration within) {
     await().atMost(within).until(() -> !CliProcess.isAlive(pid));
-  }
-
-  /** The watcher outlives the tool. */
-  private void assertNothingLeft() {
-    await()
-        .atMost(LONG)
-        .untilAsserted(
-            () -> {
-              try (Stream<Path> files = Files.list(folder)) {
-                assertThat(files.map(file -> file.getFileName().toString()))
-                    .noneMatch(name -> name.startsWith("mortise-"));
-              }
-            });
   }
 }
