@@ -121,7 +121,9 @@ class LivePageTest {
     ConsolePage.hold(one, "first", "");
     Page paused = console.page();
     List<String> ended = new CopyOnWriteArrayList<>();
+    // A stream that the page gives up fails, and one that the console ends does not.
     paused.onRequestFailed(request -> ended.add(request.url()));
+    paused.onRequestFinished(request -> ended.add(request.url()));
     List<String> asked = new CopyOnWriteArrayList<>();
     paused.onRequest(request -> asked.add(request.url()));
     console.visit("/locks");
