@@ -19,13 +19,14 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A server that speaks TLS and wants to see a certificate; ours stand in key stores. */
-@Execution(ExecutionMode.CONCURRENT)
+/**
+ * A server that speaks TLS and wants to see a certificate; ours stand in key stores. One test after
+ * the other: client and server open their key stores anew for each connection, and with
+ * ten connections at once each waited for up to 30 s.
+ */
 class TlsTest {
   private static final String PASSWORD = "changeit";
 
