@@ -27,7 +27,10 @@ public sealed interface SessionNotification {
     }
   }
 
-  /** Somebody else met this hold and cannot go on. */
+  /**
+   * Somebody else met this hold and cannot go on. A store without {@link Capability#SESSION} may
+   * tell it as a hint only, before it answers the {@link Request.Abandon} of the hold.
+   */
   record Contended(LockName name, AttemptId attempt) implements SessionNotification {}
 
   /**

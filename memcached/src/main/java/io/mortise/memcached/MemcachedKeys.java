@@ -9,8 +9,10 @@ import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -20,6 +22,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -48,9 +51,11 @@ final class MemcachedKeys implements ExpiringKeys {
 
   private final MemcachedTarget target;
   private final StoreProfile profile;
+  private final Ticker ticker;
   private final MetaTransport requests;
   private final MetaTransport renewals;
   private final ServerClockReader clock;
+  private final Consumer<SessionNotification.Contended> contended;
 
   /** CAS values of what was granted, which spare a release a round trip. */
   private final Map<AttemptId, KnownCas> casValues = new ConcurrentHashMap<>();
@@ -63,20 +68,25 @@ final class MemcachedKeys implements ExpiringKeys {
    *
    * @param connection that of requests which was there when it was asked for. Another process of
    *     the server, which gave the value since, does not answer there.
+   * @param grantedAt by the ticker
    */
-  private record KnownCas(String value, MetaConnection connection) {}
+  private record KnownCas(String value, MetaConnection connection, long grantedAt) {}
 
   MemcachedKeys(
       MemcachedTarget target,
       StoreProfile profile,
+      Ticker ticker,
       MetaTransport requests,
       MetaTransport renewals,
-      ServerClockReader clock) {
+      ServerClockReader clock,
+      Consumer<SessionNotification.Contended> contended) {
     this.target = target;
     this.profile = profile;
+    this.ticker = ticker;
     this.requests = requests;
     this.renewals = renewals;
     this.clock = clock;
+    this.contended = contended;
   }
 
   /** What an item gets, so that it lives for the TTL at least. */
@@ -93,8 +103,9 @@ final class MemcachedKeys implements ExpiringKeys {
     return ItemKey.of(target.prefix(), name);
   }
 
+  /** A look that leaves no mark. */
   private static MetaCommand looking(String key) {
-    return MetaCommand.meta("mg " + key + " v c t");
+    return MetaCommand.meta("mg " + key + " u v c t");
   }
 
   @Override
@@ -136,20 +147,28 @@ final class MemcachedKeys implements ExpiringKeys {
               } else if (!found.is("VA")) {
                 throw failure(FailureKind.FULL, added);
               }
-              return found.is("VA") ? taken(attempt, added, found, connection) : TakenKey.GONE;
+              return found.is("VA") ? taken(key, attempt, added, found, connection) : TakenKey.GONE;
             });
   }
 
   private TakenKey taken(
-      AttemptId attempt, MetaReply added, MetaReply found, @Nullable MetaConnection connection) {
+      String key,
+      AttemptId attempt,
+      MetaReply added,
+      MetaReply found,
+      @Nullable MetaConnection connection) {
     AttemptId owner = LockItem.owner(found.value());
     if (owner.equals(attempt)) {
       if (connection != null) {
-        casValues.put(attempt, new KnownCas(found.flag('c'), connection));
+        casValues.put(attempt, new KnownCas(found.flag('c'), connection, ticker.nanos()));
       }
       if (added.is("STORED")) {
         return TakenKey.TAKEN;
       }
+    }
+    if (!owner.session().equals(attempt.session())) {
+      // The mark that the holder looks for.
+      var unused = requests.call(connection, List.of(MetaCommand.meta("mg " + key)));
     }
     Duration left = left(found);
     return new TakenKey(false, new KeyOwner(owner, left, left.plusSeconds(EARLY_SECONDS + 1)));
@@ -240,7 +259,9 @@ final class MemcachedKeys implements ExpiringKeys {
                 casValues.computeIfPresent(
                     attempt,
                     (same, before) ->
-                        forRequests == null ? null : new KnownCas(after.flag('c'), forRequests));
+                        forRequests == null
+                            ? null
+                            : new KnownCas(after.flag('c'), forRequests, before.grantedAt()));
               }
               return extended;
             });
@@ -259,7 +280,7 @@ final class MemcachedKeys implements ExpiringKeys {
     KnownCas cas = unfinished.containsKey(name) ? null : casValues.remove(attempt);
     return cas == null || cas.connection() != requests.connection()
         ? lookAndDeleteInOrder(name, attempt)
-        : delete(cas.connection(), key(name), cas.value())
+        : delete(cas.connection(), name, attempt, cas.value(), isLong(cas))
             .thenCompose(
                 deleted ->
                     deleted.is("EX")
@@ -268,37 +289,65 @@ final class MemcachedKeys implements ExpiringKeys {
   }
 
   private CompletableFuture<Boolean> lookAndDeleteInOrder(LockName name, AttemptId attempt) {
-    return last(name, inOrder(name, () -> lookAndDelete(key(name), attempt)));
+    return last(name, inOrder(name, () -> lookAndDelete(name, attempt)));
   }
 
   /**
    * Again where a renewal that was in flight has touched the item meanwhile; there is one, or two.
    */
-  private CompletableFuture<Boolean> lookAndDelete(String key, AttemptId attempt) {
+  private CompletableFuture<Boolean> lookAndDelete(LockName name, AttemptId attempt) {
     MetaConnection connection = requests.connection();
     return requests
-        .call(connection, List.of(looking(key)))
+        .call(connection, List.of(looking(key(name))))
         .thenCompose(
             looked -> {
               MetaReply found = unlessError(looked.get(0));
               // Now, since the answer to an acquire before it may have told one.
               casValues.remove(attempt);
               return isOf(found, attempt)
-                  ? delete(connection, key, found.flag('c'))
+                  ? delete(connection, name, attempt, found.flag('c'), true)
                       .thenCompose(
                           deleted ->
                               deleted.is("EX")
-                                  ? lookAndDelete(key, attempt)
+                                  ? lookAndDelete(name, attempt)
                                   : CompletableFuture.completedFuture(deleted.is("HD")))
                   : CompletableFuture.completedFuture(false);
             });
   }
 
+  /**
+   * Whether waiters would seldom find the lock free if it were taken again at once. It is free for
+   * a round trip then, which is a quarter of the time after holds of two.
+   */
+  private boolean isLong(KnownCas cas) {
+    return (ticker.nanos() - cas.grantedAt()) / 2 > requests.roundTripNanos();
+  }
+
+  /**
+   * Deletes the item of an attempt.
+   *
+   * @param looks whether to tell its session if another one has met it
+   */
   private CompletableFuture<MetaReply> delete(
-      @Nullable MetaConnection connection, String key, String cas) {
+      @Nullable MetaConnection connection,
+      LockName name,
+      AttemptId attempt,
+      String cas,
+      boolean looks) {
+    String key = key(name);
+    MetaCommand delete = MetaCommand.meta("md " + key + " C" + cas);
     return requests
-        .call(connection, List.of(MetaCommand.meta("md " + key + " C" + cas)))
-        .thenApply(replies -> unlessError(replies.get(0)));
+        .call(
+            connection,
+            looks ? List.of(MetaCommand.meta("mg " + key + " u h"), delete) : List.of(delete))
+        .thenApply(
+            replies -> {
+              MetaReply deleted = unlessError(replies.get(replies.size() - 1));
+              if (looks && deleted.is("HD") && replies.get(0).flag('h').equals("1")) {
+                contended.accept(new SessionNotification.Contended(name, attempt));
+              }
+              return deleted;
+            });
   }
 
   private static MetaReply unlessError(MetaReply reply) {

@@ -8,6 +8,7 @@ import io.mortise.internal.storekit.ExpiringKeySession;
 import io.mortise.internal.storekit.ExpiringKeyStore;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockViewPage;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
@@ -17,9 +18,11 @@ import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -40,6 +43,9 @@ final class MemcachedLockStore extends ExpiringKeyStore {
   /** To be called when the server may have been restarted; one for each session. */
   private final List<Runnable> suspicions = new CopyOnWriteArrayList<>();
 
+  /** By session, where to tell of holds that another one has met. */
+  private final Map<SessionId, Consumer<SessionNotification>> hints = new ConcurrentHashMap<>();
+
   /** Begins to connect; {@link #firstTry} tells what came of it. */
   MemcachedLockStore(MemcachedTarget target, Ticker ticker) {
     this.target = target;
@@ -51,7 +57,15 @@ final class MemcachedLockStore extends ExpiringKeyStore {
         new MetaTransport(
             target, thread + "-renewals", ticker, clock, () -> suspicions.forEach(Runnable::run));
     this.keys =
-        new MemcachedKeys(target, profile(target.toString(), target), requests, renewals, clock);
+        new MemcachedKeys(
+            target,
+            profile(target.toString(), target),
+            ticker,
+            requests,
+            renewals,
+            clock,
+            contended ->
+                hints.getOrDefault(contended.attempt().session(), hint -> {}).accept(contended));
   }
 
   /** What such a store is and can do. */
@@ -81,6 +95,7 @@ final class MemcachedLockStore extends ExpiringKeyStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
+    this.hints.put(spec.id(), hints);
     return new MemcachedSession(spec);
   }
 
@@ -106,6 +121,7 @@ final class MemcachedLockStore extends ExpiringKeyStore {
     @Override
     public CompletionStage<Void> close() {
       suspicions.remove(suspicion);
+      hints.remove(id());
       return super.close();
     }
   }

@@ -121,6 +121,11 @@ final class MetaTransport {
     return current;
   }
 
+  /** How long the last answer took; very long if there was none yet. */
+  long roundTripNanos() {
+    return roundTrip;
+  }
+
   /** Sends commands; fails with a {@link MetaException} only, by the timeout at the latest. */
   CompletableFuture<List<MetaReply>> call(List<MetaCommand> commands) {
     return call(current, commands);

@@ -43,7 +43,9 @@ final class AcquireProtocol {
   private final Engine engine;
   private final boolean canQueue;
 
-  /** Whether the store has no queue, but tells a holder that others want its lock. */
+  /**
+   * Whether the store has no queue, but tells a holder while it holds that others want its lock.
+   */
   private final boolean pausesForWaiters;
 
   private final boolean takesFloor;
@@ -78,7 +80,7 @@ final class AcquireProtocol {
    * the lock back while others wanted it.
    */
   void begin(Stripe stripe, Claim claim) {
-    long pause = pausesForWaiters ? stripe.pauseLeft(claim.name, engine.env.now()) : 0;
+    long pause = canQueue ? 0 : stripe.pauseLeft(claim.name, engine.env.now());
     if (pause > 0 && claim.head() != null && !claim.head().tryOnly) {
       claim.beginAnew();
       engine.transitions.beginLater(stripe, claim, pause);

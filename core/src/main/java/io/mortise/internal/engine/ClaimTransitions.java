@@ -34,9 +34,10 @@ final class ClaimTransitions {
   private static final long SHORT_SILENCE_NANOS = 500_000_000;
 
   /**
-   * In a store without a queue and without notes about waiters, threads let others go first for so
-   * long when their process has given back a lock that they want. Others would find it free by
-   * chance only, once in hundreds of passes. {@link ReacquirePauses} serves stores with notes.
+   * In a store without a queue that tells a holder nothing of waiters while it holds, threads let
+   * others go first for so long when their process has given back a lock that they want. Others
+   * would find it free by chance only, once in hundreds of passes. {@link ReacquirePauses} serves
+   * stores with notes; one that comes with the answer to the release makes this pause longer.
    */
   private static final long COURTESY_NANOS = 2_000_000;
 
@@ -427,6 +428,8 @@ final class ClaimTransitions {
     PendingRelease pendingRelease = end(stripe, claim, quietly && !claim.wanted);
     if (engine.acquireProtocol.pausesForWaiters()) {
       stripe.gaveBack(claim.name, engine.localHandoff.wantedSince(claim), engine.env);
+    } else if (!engine.acquireProtocol.canQueue()) {
+      pendingRelease.heldSince = engine.localHandoff.wantedSince(claim);
     }
     if (claim.wanted) {
       // Else one attempt goes on standing for all: it was given back for its tokens' sake, say.

@@ -28,6 +28,12 @@ final class PendingRelease {
    */
   boolean wanted;
 
+  /**
+   * When the hold began, in a store that tells only when it is given back whether others want it;
+   * else null.
+   */
+  @Nullable Long heldSince;
+
   /** Neither somebody here nor, as far as is known, another process waits for it. */
   boolean later;
 

@@ -65,6 +65,11 @@ final class ReleaseProtocol {
                 && pendingRelease.how() == null
                 && ended.how() == EndReason.UNKNOWN
                 && pendingRelease.session.mayBeForgotten();
+        if (pendingRelease.heldSince != null) {
+          Long wantedSince = pendingRelease.wanted ? pendingRelease.heldSince : null;
+          stripe.gaveBack(pendingRelease.name, wantedSince, engine.env);
+          pendingRelease.wanted = false;
+        }
         tell(stripe, pendingRelease, ended.how());
         if (ended.more() || pendingRelease.wanted) {
           pendingRelease.wanted = false;
