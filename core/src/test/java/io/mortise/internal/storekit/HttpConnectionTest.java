@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -149,13 +150,14 @@ class HttpConnectionTest {
       connection.open(null);
       await(() -> server.open.get() == 1);
       connection.kill();
+      String[] many = new String[10];
+      Arrays.fill(many, "127.0.0.2");
       long began = System.nanoTime();
-      assertThatThrownBy(
-              () -> connection(server, limit, "127.0.0.2", "127.0.0.2", "127.0.0.2").open(null))
+      assertThatThrownBy(() -> connection(server, limit, many).open(null))
           .isInstanceOf(SocketTimeoutException.class);
       assertThat(Duration.ofNanos(System.nanoTime() - began))
           .as("the limit is for all addresses together")
-          .isLessThan(limit.multipliedBy(2));
+          .isLessThan(limit.multipliedBy(5));
     }
   }
 
