@@ -121,10 +121,12 @@ final class HttpConnection {
 
   /**
    * Tries one address after the other. Each has its share of what is left of the limit, so that all
-   * are tried within it.
+   * are tried within it. If there is none, the first failure is told: the second address is often
+   * one of IPv6 that no network here leads to.
    */
   private Socket connected(InetAddress[] addresses) throws IOException {
     long until = ticker.nanos() + limit.toNanos();
+    IOException failure = null;
     for (int next = 0; ; next++) {
       Socket trying = socket;
       long share = (until - ticker.nanos()) / (addresses.length - next);
@@ -134,14 +136,16 @@ final class HttpConnection {
         return trying;
       } catch (IOException e) {
         trying.close();
-        if (isKilled || next == addresses.length - 1) {
-          throw e;
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
         }
+        // Before the look: one who kills it later closes this one.
         socket = unconnected();
-      }
-      if (isKilled) {
-        // It has closed the one before, perhaps.
-        socket.close();
+        if (isKilled || next == addresses.length - 1) {
+          throw failure;
+        }
       }
     }
   }

@@ -135,7 +135,8 @@ class HttpConnectionTest {
       second.kill();
       await(() -> server.open.get() == 0);
       assertThatThrownBy(() -> connection(server, LONG, "127.0.0.2", "127.0.0.3").open(null))
-          .isInstanceOf(ConnectException.class);
+          .isInstanceOf(ConnectException.class)
+          .satisfies(failure -> assertThat(failure.getSuppressed()).hasSize(1));
     }
   }
 

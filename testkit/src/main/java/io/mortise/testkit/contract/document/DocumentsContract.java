@@ -240,7 +240,7 @@ public abstract class DocumentsContract {
         .isTrue();
   }
 
-  /** A sweep may have listed a document that is removed just then, and asks whatever it finds. */
+  /** A sweep may list a document right before its removal, and asks to forget it right after. */
   @Test
   void givenRemovedDocument_whenItIsForgotten_thenEarlierWritesThatFoundNoneAreStillRefused() {
     VersionedDocuments other = closedAtTheEnd(open());
@@ -391,7 +391,7 @@ public abstract class DocumentsContract {
     behindProxy(documents -> documents.assertLateWrite(true));
   }
 
-  /** Told as refused it would be taken for another's write, for which nobody ends the attempt. */
+  /** An adapter that reports a refusal hides a grant, which nobody would end. */
   @Test
   void givenWriteWhoseAnswerIsLost_thenItsFateIsUnknown_andNotThatItWasRefused() {
     behindProxy(documents -> documents.assertLostAnswer(patience()));
