@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * For how long the host has been suspended, which never goes back. Linux counts that time in
@@ -18,14 +19,25 @@ final class SuspendedTime implements Ticker {
 
   private static final int TRIES = 5;
 
+  /** Far more than readings of one time differ by. */
+  private static final long FALL_NANOS = 1_000_000_000;
+
   private final Path uptime;
   private final Ticker monotonic;
-  private final AtomicLong greatest;
+
+  /** Held during a reading, so that none is taken for a fall that another one has overtaken. */
+  private final ReentrantLock guard = new ReentrantLock();
+
+  /** Of the readings since the last fall. Guarded by the lock, as the next. */
+  private long greatest;
+
+  /** How far readings have fallen: what is told does not. */
+  private long fallen;
 
   private SuspendedTime(Path uptime, Ticker monotonic) throws IOException {
     this.uptime = uptime;
     this.monotonic = monotonic;
-    this.greatest = new AtomicLong(read());
+    this.greatest = read();
   }
 
   /** From a file like /proc/uptime; always 0 if there is none that can be read and understood. */
@@ -59,15 +71,26 @@ final class SuspendedTime implements Ticker {
 
   /**
    * What was read before, if it cannot be read now: no file may be left to open, for a moment. Of
-   * two readings of one time the greater is nearer to it, since the file rounds down.
+   * two readings of one time the greater is nearer to it, since the file rounds down. A reading
+   * that is far smaller corrects one that was wrong, as a container's may be for a moment: what was
+   * told stays, and later suspensions are added to it.
    */
   @Override
   public long nanos() {
+    guard.lock();
     try {
-      return greatest.accumulateAndGet(read(), Math::max);
+      long read = read();
+      if (greatest - read > FALL_NANOS) {
+        fallen += greatest - read;
+        greatest = read;
+      }
+      greatest = Math.max(greatest, read);
+      return greatest + fallen;
     } catch (IOException | NumberFormatException e) {
       // A renewal must not fail for that.
-      return greatest.get();
+      return greatest + fallen;
+    } finally {
+      guard.unlock();
     }
   }
 

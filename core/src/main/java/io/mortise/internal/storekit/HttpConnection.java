@@ -6,11 +6,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -39,8 +41,12 @@ final class HttpConnection {
   private final Duration limit;
   private final Ticker ticker;
 
-  /** A proxy would see tokens and passwords. */
-  private final Socket socket = new Socket(Proxy.NO_PROXY);
+  private final HostResolver resolver;
+
+  /** Another one for each address that is tried. Written by the thread that connects. */
+  private volatile Socket socket = unconnected();
+
+  private volatile boolean isKilled;
 
   private final HttpReader reader = new HttpReader(this::read);
 
@@ -59,6 +65,12 @@ final class HttpConnection {
   /** Of the reading thread. */
   private long deadline;
 
+  /** Tells the addresses of a host. */
+  interface HostResolver {
+    /** At least one. Blocks. */
+    InetAddress[] addresses(String host) throws UnknownHostException;
+  }
+
   /**
    * Not connected yet.
    *
@@ -66,10 +78,21 @@ final class HttpConnection {
    * @param limit for connecting, and for each step of it
    */
   HttpConnection(int server, URI address, Duration limit, Ticker ticker) {
+    this(server, address, limit, ticker, InetAddress::getAllByName);
+  }
+
+  /** The same, with another directory of hosts. */
+  HttpConnection(int server, URI address, Duration limit, Ticker ticker, HostResolver resolver) {
     this.server = server;
     this.address = address;
     this.limit = limit;
     this.ticker = ticker;
+    this.resolver = resolver;
+  }
+
+  /** A proxy would see tokens and passwords. */
+  private static Socket unconnected() {
+    return new Socket(Proxy.NO_PROXY);
   }
 
   int server() {
@@ -86,20 +109,50 @@ final class HttpConnection {
     if (host == null) {
       throw new ConnectException("'" + address.getAuthority() + "' has no host name");
     }
-    int millis = (int) limit.toMillis();
-    socket.connect(new InetSocketAddress(host, address.getPort()), millis);
-    socket.setTcpNoDelay(true);
-    socket.setKeepAlive(true);
-    socket.setSoTimeout(millis);
+    Socket plain = connected(resolver.addresses(host));
+    plain.setTcpNoDelay(true);
+    plain.setKeepAlive(true);
+    plain.setSoTimeout((int) limit.toMillis());
     isSecured = tls != null;
-    Socket speaking = tls == null ? socket : secured(tls, host);
+    Socket speaking = tls == null ? plain : secured(tls, plain, host);
     in = speaking.getInputStream();
     out = speaking.getOutputStream();
   }
 
-  private SSLSocket secured(SSLContext tls, String host) throws IOException {
+  /**
+   * Tries one address after the other. Each has its share of what is left of the limit, so that all
+   * are tried within it. If there is none, the first failure is told: the second address is often
+   * one of IPv6 that no network here leads to.
+   */
+  private Socket connected(InetAddress[] addresses) throws IOException {
+    long until = ticker.nanos() + limit.toNanos();
+    IOException failure = null;
+    for (int next = 0; ; next++) {
+      Socket trying = socket;
+      long share = (until - ticker.nanos()) / (addresses.length - next);
+      int millis = (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(share));
+      try {
+        trying.connect(new InetSocketAddress(addresses[next], address.getPort()), millis);
+        return trying;
+      } catch (IOException e) {
+        trying.close();
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+        // Before the look: one who kills it later closes this one.
+        socket = unconnected();
+        if (isKilled || next == addresses.length - 1) {
+          throw failure;
+        }
+      }
+    }
+  }
+
+  private SSLSocket secured(SSLContext tls, Socket plain, String host) throws IOException {
     SSLSocket secured =
-        (SSLSocket) tls.getSocketFactory().createSocket(socket, host, address.getPort(), true);
+        (SSLSocket) tls.getSocketFactory().createSocket(plain, host, address.getPort(), true);
     SSLParameters parameters = secured.getSSLParameters();
     // Without this, any certificate of a trusted authority would do, whomever it is for.
     parameters.setEndpointIdentificationAlgorithm("HTTPS");
@@ -215,6 +268,7 @@ final class HttpConnection {
 
   /** Ends reads and writes at once, with an exception for the threads in them. */
   void kill() {
+    isKilled = true;
     try {
       // Below TLS, whose farewell might block.
       socket.close();

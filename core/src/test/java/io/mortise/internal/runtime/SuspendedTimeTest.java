@@ -8,6 +8,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -57,6 +58,22 @@ class SuspendedTimeTest {
     assertThat(suspended.nanos()).isEqualTo(before);
     Files.delete(uptime);
     assertThat(suspended.nanos()).isEqualTo(before);
+  }
+
+  /** As in a container whose file is the host's for a moment. */
+  @Test
+  void givenReadingThatWasFarTooGreat_thenItIsNotTakenBack_andLaterSuspensionsAreTold()
+      throws IOException {
+    Path uptime = Files.writeString(folder.resolve("uptime"), "100.00 180.00\n");
+    Ticker suspended = SuspendedTime.from(uptime, () -> 100_000_000_000L);
+    List<Long> told = new ArrayList<>();
+
+    for (int seconds : List.of(100, 9_100, 100, 160, 9_100, 160, 170)) {
+      Files.writeString(uptime, seconds + ".00 180.00\n");
+      told.add(Duration.ofNanos(suspended.nanos()).toSeconds());
+    }
+
+    assertThat(told).containsExactly(0L, 9_000L, 9_000L, 9_060L, 18_000L, 18_000L, 18_010L);
   }
 
   @Test

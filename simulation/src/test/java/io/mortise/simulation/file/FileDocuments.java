@@ -51,7 +51,7 @@ final class FileDocuments implements VersionedDocuments {
 
   private final ExecutorService thread = Executors.newSingleThreadExecutor();
 
-  private FileDocuments(Path folder, Duration timeout, LongSupplier timeOfDay) throws IOException {
+  FileDocuments(Path folder, Duration timeout, LongSupplier timeOfDay) throws IOException {
     this.folder = folder;
     this.timeout = timeout;
     this.timeOfDay = timeOfDay;

@@ -7,8 +7,6 @@ import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.FaultInjectionProxy;
-import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -20,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -55,12 +54,13 @@ public abstract class DocumentsContract {
    */
   protected VersionedDocuments openBehind(int port) {
     throw new UnsupportedOperationException(
-        "There is a port(), so override openBehind(port) too: late writes are tested through it.");
+        "There is a port(), so override openBehind(port) too: faults are tested through it.");
   }
 
   /**
    * The server's own port on the loopback. The default, 0, is for documents without one, as of an
-   * embedded server: the tests of late writes are then skipped, and say so.
+   * embedded server: the tests of late writes, of lost answers and of calls that wait are then
+   * skipped, and say so.
    */
   protected int port() {
     return 0;
@@ -74,7 +74,7 @@ public abstract class DocumentsContract {
     return true;
   }
 
-  /** How long a notification may take. */
+  /** How long a notification may take, or a write whose answer is lost. */
   Duration patience() {
     return BoundedWait.ANSWER;
   }
@@ -240,6 +240,22 @@ public abstract class DocumentsContract {
         .isTrue();
   }
 
+  /** A sweep may list a document right before its removal, and asks to forget it right after. */
+  @Test
+  void givenRemovedDocument_whenItIsForgotten_thenEarlierWritesThatFoundNoneAreStillRefused() {
+    VersionedDocuments other = closedAtTheEnd(open());
+    List<VersionedText> between = new ArrayList<>();
+    for (int round = 0; round < 3; round++) {
+      between.add(read("lock/a"));
+      makeAndRemove("lock/a");
+      List.of(documents(), other, other).forEach(sweep -> BoundedWait.join(sweep.forget("lock/a")));
+      assertRefused("lock/a", between, other);
+    }
+    assertThat(write("lock/a", read("lock/a"), "anew")).isTrue();
+    BoundedWait.join(other.forget("lock/a"));
+    assertThat(read("lock/a").text()).as("a document is not forgotten").isEqualTo("anew");
+  }
+
   private void assertRefused(String key, List<VersionedText> found, VersionedDocuments other) {
     for (VersionedDocuments writer : List.of(documents(), other)) {
       List<Boolean> made =
@@ -290,6 +306,19 @@ public abstract class DocumentsContract {
     VersionedText none = standing(documents, "lock/a", removed);
     assertThat(none.text()).isNull();
     assertThat(write("lock/a", none, "anew")).isTrue();
+  }
+
+  /** As long as the record of a lock with a thousand waiters. */
+  @Test
+  void givenLongText_thenAllOfItIsKept() {
+    String text = "é😀".repeat(20_000) + "\nend";
+    VersionedDocuments documents = documents();
+    Written made = BoundedWait.join(documents.compareAndSet("lock/a", read("lock/a"), text));
+    for (VersionedText stands : List.of(standing(documents, "lock/a", made), read("lock/a"))) {
+      String kept = stands.text();
+      assertThat(kept == null ? 0 : kept.length()).as("characters").isEqualTo(text.length());
+      assertThat(text.equals(kept)).as("it is this text").isTrue();
+    }
   }
 
   /** An adapter that reads, compares, and then writes in another step lets two of them through. */
@@ -354,34 +383,34 @@ public abstract class DocumentsContract {
 
   @Test
   void givenWriteThatArrivesLate_whenNobodyWroteMeanwhile_thenItIsMade() {
-    assertLateWrite(false);
+    behindProxy(documents -> documents.assertLateWrite(false));
   }
 
   @Test
   void givenWriteThatArrivesLate_whenAnotherWroteMeanwhile_thenItIsRefused() {
-    assertLateWrite(true);
+    behindProxy(documents -> documents.assertLateWrite(true));
   }
 
-  private void assertLateWrite(boolean meanwhile) {
+  /** An adapter that reports a refusal hides a grant, which nobody would end. */
+  @Test
+  void givenWriteWhoseAnswerIsLost_thenItsFateIsUnknown_andNotThatItWasRefused() {
+    behindProxy(documents -> documents.assertLostAnswer(patience()));
+  }
+
+  @Test
+  void givenServerThatDoesNotAnswer_thenNoCallWaitsForIt() {
+    behindProxy(documents -> documents.assertNoCallWaits(pushes()));
+  }
+
+  private void behindProxy(Consumer<ProxiedDocuments> test) {
     Assumptions.assumeTrue(
         port() != 0,
-        "SKIPPED: there is no port(). Check by another test that the server itself compares the"
-            + " version of a write that arrives late.");
-    assertThat(write("lock/a", read("lock/a"), "first")).isTrue();
-    VersionedText found = read("lock/a");
-    try (FaultInjectionProxy way = FaultInjectionProxy.to(port())) {
-      VersionedDocuments far = closedAtTheEnd(openBehind(way.port()));
-      BoundedWait.join(far.read("lock/a"));
-      way.weather(NetworkCondition.REQUESTS_HELD);
-      CompletableFuture<Written> late =
-          far.compareAndSet("lock/a", found, "late").toCompletableFuture();
-      if (meanwhile) {
-        assertThat(write("lock/a", found, "end")).isTrue();
-      }
-      assertThat(late).isNotDone();
-      way.weather(NetworkCondition.FAIR);
-      assertThat(BoundedWait.join(late).made()).isNotEqualTo(meanwhile);
-      assertThat(read("lock/a").text()).isEqualTo(meanwhile ? "end" : "late");
+        "SKIPPED: there is no port(). Check by other tests that the server itself compares the"
+            + " version of a late write, that a lost answer is no refusal, and that no call waits"
+            + " for its answer.");
+    try (ProxiedDocuments documents =
+        new ProxiedDocuments(documents(), port(), behind -> closedAtTheEnd(openBehind(behind)))) {
+      test.accept(documents);
     }
   }
 
@@ -418,6 +447,18 @@ public abstract class DocumentsContract {
     assertThat(all).containsExactlyInAnyOrderElementsOf(names);
     assertThat(scan("lock/a")).containsExactlyInAnyOrder("lock/a", "lock/a ", "lock/a\u00e9");
     assertThat(scan("session/")).containsExactly("session/a");
+  }
+
+  @Test
+  void givenLastKeyOfAPage_whenItsDocumentIsRemoved_thenTheNextPageBeginsBehindIt() {
+    for (String name : List.of("lock/a", "lock/b", "lock/c", "lock/d", "lock/e")) {
+      assertThat(write(name, read(name), name)).isTrue();
+    }
+    List<String> all = scan("lock/");
+    String last = all.get(2);
+    assertThat(remove(last, read(last))).isTrue();
+    assertThat(BoundedWait.join(documents().scan("lock/", last, 10))).isEqualTo(all.subList(3, 5));
+    assertThat(BoundedWait.join(documents().scan("lock/", last, 1))).isEqualTo(all.subList(3, 4));
   }
 
   /** A server that lists a thousand keys at a time, and says that there are more. */

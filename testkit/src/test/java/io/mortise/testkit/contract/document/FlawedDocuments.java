@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -30,13 +31,20 @@ final class FlawedDocuments implements VersionedDocuments {
     COMPARES_ABSENT_VERSIONS_AS_TEXTS,
     REFUSES_LATE_WRITES,
     TELLS_WHAT_STOOD_BEFORE,
+    TELLS_LOST_ANSWERS_AS_REFUSALS,
+    SENDS_LOST_WRITES_AGAIN,
+    FORGETS_REMOVALS_AT_ONCE,
+    FORGETS_DOCUMENTS,
+    WAITS_FOR_WHAT_IT_READS,
     CUTS_TEXTS_AT_CONTROL_CHARACTERS,
+    CUTS_LONG_TEXTS,
     CUTS_LONG_KEYS,
     KEEPS_NO_CASE,
     LISTS_ALL_KINDS,
     LISTS_A_PAGE_TOO_FEW,
     CAPS_A_PAGE,
     LISTS_A_KEY_TWICE,
+    BEGINS_ANEW_BEHIND_A_REMOVED_KEY,
     NEVER_TELLS,
     TELLS_OWN_WRITES_ONLY,
     TELLS_AFTER_THE_END
@@ -54,15 +62,15 @@ final class FlawedDocuments implements VersionedDocuments {
 
   private final Server server;
   private final Flaw flaw;
-  private final Supplier<CompletionStage<?>> network;
+  private final Function<Runnable, CompletionStage<?>> network;
   private final Map<String, VersionedText> remembered = new ConcurrentHashMap<>();
 
   /**
    * A process.
    *
-   * @param network what a request goes through before the server has it
+   * @param network has the server take a step, and completes when its answer has come
    */
-  FlawedDocuments(Server server, Flaw flaw, Supplier<CompletionStage<?>> network) {
+  FlawedDocuments(Server server, Flaw flaw, Function<Runnable, CompletionStage<?>> network) {
     this.server = server;
     this.flaw = flaw;
     this.network = network;
@@ -77,14 +85,15 @@ final class FlawedDocuments implements VersionedDocuments {
   }
 
   private <T> CompletionStage<T> sent(Supplier<T> step) {
+    CompletableFuture<T> taken = new CompletableFuture<>();
     return network
-        .get()
-        .thenApply(
-            arrived -> {
+        .apply(
+            () -> {
               synchronized (server) {
-                return step.get();
+                taken.complete(step.get());
               }
-            });
+            })
+        .thenCompose(answered -> taken);
   }
 
   private VersionedText stands(String key) {
@@ -103,11 +112,19 @@ final class FlawedDocuments implements VersionedDocuments {
     if (flaw == Flaw.READS_WHAT_IT_REMEMBERS && known != null) {
       return CompletableFuture.completedFuture(known);
     }
-    return sent(
-        () -> {
-          remembered.put(key, stands(key(key)));
-          return stands(key(key));
-        });
+    return mayWait(
+        sent(
+            () -> {
+              remembered.put(key, stands(key(key)));
+              return stands(key(key));
+            }));
+  }
+
+  private <T> CompletionStage<T> mayWait(CompletionStage<T> answer) {
+    if (flaw == Flaw.WAITS_FOR_WHAT_IT_READS) {
+      answer.handle((result, failure) -> true).toCompletableFuture().join();
+    }
+    return answer;
   }
 
   @Override
@@ -119,22 +136,27 @@ final class FlawedDocuments implements VersionedDocuments {
       early = stands(asked);
     }
     boolean[] onTime = {true};
-    CompletionStage<Written> answer =
-        sent(
-            () -> {
-              VersionedText before = stands(asked);
-              VersionedText compared = flaw == Flaw.COMPARES_BEFORE_IT_WRITES ? early : before;
-              boolean made =
-                  matches(found, compared, text) && (flaw != Flaw.REFUSES_LATE_WRITES || onTime[0]);
-              if (made) {
-                write(asked, before, text);
-              }
-              VersionedText after = flaw == Flaw.TELLS_WHAT_STOOD_BEFORE ? before : stands(asked);
-              remembered.put(key, after);
-              return new Written(made, after);
-            });
+    Supplier<Written> step =
+        () -> {
+          VersionedText before = stands(asked);
+          VersionedText compared = flaw == Flaw.COMPARES_BEFORE_IT_WRITES ? early : before;
+          boolean made =
+              matches(found, compared, text) && (flaw != Flaw.REFUSES_LATE_WRITES || onTime[0]);
+          if (made) {
+            write(asked, before, text);
+          }
+          VersionedText after = flaw == Flaw.TELLS_WHAT_STOOD_BEFORE ? before : stands(asked);
+          remembered.put(key, after);
+          return new Written(made, after);
+        };
+    CompletionStage<Written> answer = sent(step);
     onTime[0] = false;
-    return answer;
+    return switch (flaw) {
+      case TELLS_LOST_ANSWERS_AS_REFUSALS ->
+          answer.exceptionally(failure -> new Written(false, null));
+      case SENDS_LOST_WRITES_AGAIN -> answer.exceptionallyCompose(failure -> sent(step));
+      default -> answer;
+    };
   }
 
   private boolean matches(VersionedText found, VersionedText stands, @Nullable String text) {
@@ -173,7 +195,11 @@ final class FlawedDocuments implements VersionedDocuments {
       }
     } else {
       String kept =
-          flaw == Flaw.CUTS_TEXTS_AT_CONTROL_CHARACTERS ? text.split("\\p{Cntrl}", -1)[0] : text;
+          switch (flaw) {
+            case CUTS_TEXTS_AT_CONTROL_CHARACTERS -> text.split("\\p{Cntrl}", -1)[0];
+            case CUTS_LONG_TEXTS -> text.substring(0, Math.min(1000, text.length()));
+            default -> text;
+          };
       server.documents.put(key, new VersionedText(kept, Long.toString(version)));
     }
     for (Watch watch : List.copyOf(server.watches.getOrDefault(key, List.of()))) {
@@ -193,24 +219,35 @@ final class FlawedDocuments implements VersionedDocuments {
 
   @Override
   public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
+    return mayWait(sent(() -> listed(prefix, after, limit)));
+  }
+
+  private List<String> listed(String prefix, String after, int limit) {
+    if (flaw == Flaw.LISTS_A_PAGE_TOO_FEW && !after.isEmpty()) {
+      return List.of();
+    }
+    boolean beginsAnew =
+        flaw == Flaw.BEGINS_ANEW_BEHIND_A_REMOVED_KEY && !server.documents.containsKey(after);
+    return server.documents.keySet().stream()
+        .filter(key -> key.startsWith(prefix) || flaw == Flaw.LISTS_ALL_KINDS)
+        .filter(
+            key ->
+                beginsAnew
+                    || key.compareTo(after) > 0
+                    || (flaw == Flaw.LISTS_A_KEY_TWICE && key.equals(after)))
+        .limit(flaw == Flaw.CAPS_A_PAGE ? Math.min(limit, 1000) : limit)
+        .toList();
+  }
+
+  @Override
+  public CompletionStage<Boolean> forget(String key) {
     return sent(
-        () -> {
-          List<String> keys =
-              new ArrayList<>(
-                  server.documents.keySet().stream()
-                      .filter(key -> key.startsWith(prefix) || flaw == Flaw.LISTS_ALL_KINDS)
-                      .filter(
-                          key ->
-                              flaw == Flaw.LISTS_A_KEY_TWICE
-                                  ? key.compareTo(after) >= 0
-                                  : key.compareTo(after) > 0)
-                      .limit(flaw == Flaw.CAPS_A_PAGE ? Math.min(limit, 1000) : limit)
-                      .toList());
-          if (flaw == Flaw.LISTS_A_PAGE_TOO_FEW && !after.isEmpty()) {
-            keys.clear();
-          }
-          return keys;
-        });
+        () ->
+            switch (flaw) {
+              case FORGETS_REMOVALS_AT_ONCE -> server.removed.remove(key(key)) != null;
+              case FORGETS_DOCUMENTS -> server.documents.remove(key(key)) != null;
+              default -> false;
+            });
   }
 
   @Override
