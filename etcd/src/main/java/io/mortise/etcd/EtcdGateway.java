@@ -5,6 +5,7 @@ import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.HttpServers;
 import io.mortise.internal.storekit.HttpServers.HttpRequest;
 import io.mortise.internal.storekit.HttpServers.HttpResponse;
+import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.Map;
@@ -156,24 +157,23 @@ final class EtcdGateway implements AutoCloseable {
   }
 
   /**
-   * Sends a request whose answer does not end. The caller publishes the future before anything is
-   * sent.
+   * Sends a request whose answer does not end, besides those that wait for their turn.
    *
    * @param lines gets the lines of the answer, by one thread
-   * @param end completes when the answer ends or fails; ends the request if it is cancelled
    */
-  void stream(
-      String path, String body, Consumer<String> lines, CompletableFuture<HttpResponse> end) {
-    CompletionStages.copy(
+  void stream(String path, String body, WatchRequest request, Consumer<String> lines) {
+    var unused =
         token(null)
-            .thenCompose(
-                with -> {
-                  CompletableFuture<HttpResponse> exchange =
-                      members.stream(post(path, body, with), ENDLESS, lines);
-                  var unused = end.whenComplete((answer, failure) -> exchange.cancel(true));
-                  return exchange;
-                }),
-        end);
+            .thenAccept(
+                with ->
+                    request.carriedBy(
+                        members.stream(post(path, body, with), ENDLESS, lines), answer -> {}))
+            .whenComplete(
+                (none, failure) -> {
+                  if (failure != null) {
+                    request.cancel();
+                  }
+                });
   }
 
   private RuntimeException translated(Throwable failure) {

@@ -2,6 +2,7 @@ package io.mortise.nats;
 
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
+import io.mortise.internal.storekit.KeyEscaper;
 import io.mortise.spi.document.VersionedDocuments;
 import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
@@ -43,6 +44,9 @@ final class NatsDocuments implements VersionedDocuments {
    * unless its sender or a server stands still meanwhile.
    */
   static final Duration MARKERS_KEPT = Duration.ofMinutes(10);
+
+  /** What a key of NATS cannot have is escaped; a dot parts the kind from the name there. */
+  private static final KeyEscaper TOKENS = new KeyEscaper('.', "-_/");
 
   /** What the version of a key without a message begins with. */
   private static final String UNWRITTEN = "0";
@@ -91,7 +95,7 @@ final class NatsDocuments implements VersionedDocuments {
   public CompletionStage<VersionedText> read(String key) {
     watchAgain();
     return bucket
-        .last(KeyToken.encode(key))
+        .last(TOKENS.escape(key))
         .thenCompose(
             found ->
                 switch (found.getApiErrorCode()) {
@@ -123,7 +127,7 @@ final class NatsDocuments implements VersionedDocuments {
    */
   @Override
   public CompletionStage<Boolean> forget(String key) {
-    String token = KeyToken.encode(key);
+    String token = TOKENS.escape(key);
     return bucket
         .last(token)
         .thenCombine(bucket.info(""), (found, stream) -> isOld(found, stream) ? found.getSeq() : 0)
@@ -149,7 +153,7 @@ final class NatsDocuments implements VersionedDocuments {
   public CompletionStage<Written> compareAndSet(
       String key, VersionedText found, @Nullable String text) {
     watchAgain();
-    String token = KeyToken.encode(key);
+    String token = TOKENS.escape(key);
     Headers headers = new Headers().put(WRITER, writer);
     if (text == null) {
       headers.put(OPERATION, "DEL");
@@ -181,7 +185,7 @@ final class NatsDocuments implements VersionedDocuments {
         .thenApply(
             tokens ->
                 tokens.stream()
-                    .flatMap(token -> KeyToken.decode(token).stream())
+                    .flatMap(token -> TOKENS.unescape(token).stream())
                     .filter(key -> key.startsWith(keyPrefix) && key.compareTo(after) > 0)
                     .sorted()
                     .limit(limit)
@@ -209,7 +213,7 @@ final class NatsDocuments implements VersionedDocuments {
 
   @Override
   public Runnable watch(String key, Runnable changed) {
-    Watch watch = new Watch(bucket.republished(KeyToken.encode(key)), changed);
+    Watch watch = new Watch(bucket.republished(TOKENS.escape(key)), changed);
     guard.lock();
     try {
       watch.subscribe(dispatcher());
