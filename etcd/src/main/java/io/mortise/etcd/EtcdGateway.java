@@ -67,43 +67,25 @@ final class EtcdGateway implements AutoCloseable {
    * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
    */
   CompletionStage<JsonObject> call(String path, String body) {
-    return CompletionStages.start(() -> withToken(path, body, null))
-        .exceptionallyCompose(
-            failure -> CompletableFuture.failedFuture(translated(CompletionStages.cause(failure))));
-  }
-
-  /**
-   * Sends with a token, if there is a user; once more with a new one if that is refused.
-   *
-   * @param refused the token that was refused; null at first
-   */
-  private CompletionStage<JsonObject> withToken(
-      String path, String body, @Nullable String refused) {
-    return token(refused)
+    return token(null)
         .thenCompose(
             with ->
                 send(path, body, with)
-                    .handle((found, failure) -> retried(path, body, with, refused, found, failure))
-                    .thenCompose(stage -> stage));
+                    .exceptionallyCompose(failure -> again(path, body, with, failure)))
+        .exceptionally(
+            failure -> {
+              throw translated(CompletionStages.cause(failure));
+            });
   }
 
-  private CompletionStage<JsonObject> retried(
-      String path,
-      String body,
-      String with,
-      @Nullable String refused,
-      @Nullable JsonObject found,
-      @Nullable Throwable failure) {
-    if (found != null) {
-      return CompletableFuture.completedFuture(found);
-    }
-    Throwable cause = CompletionStages.cause(failure);
-    boolean again =
-        refused == null
-            && !with.isEmpty()
-            && cause instanceof GatewayException error
-            && error.wantsToken();
-    return again ? withToken(path, body, with) : CompletableFuture.failedFuture(cause);
+  /** Once more with a new token, if it was refused that one. */
+  private CompletionStage<JsonObject> again(
+      String path, String body, String refused, Throwable failure) {
+    return !refused.isEmpty()
+            && CompletionStages.cause(failure) instanceof GatewayException error
+            && error.wantsToken()
+        ? token(refused).thenCompose(with -> send(path, body, with))
+        : CompletableFuture.failedFuture(failure);
   }
 
   /** The token that requests bear; empty if there is no user. */

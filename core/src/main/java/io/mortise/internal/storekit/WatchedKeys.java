@@ -1,6 +1,5 @@
 package io.mortise.internal.storekit;
 
-import io.mortise.internal.storekit.HttpServers.HttpResponse;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -11,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The keys that this process watches, each by a request that the server answers when the key
- * changes. Changes have indexes that rise. A watch only hints: the next renewal tells what it has
- * missed.
+ * changes, or by a subscription. Changes have indexes that rise. A watch only hints: the next
+ * renewal tells what it has missed.
  *
  * <p><b>Start and silence.</b> A write of this process, such as the first renewal of a session,
  * sends a request for the changes after it. The next renewal is such a change, so the server must
@@ -99,8 +98,7 @@ public final class WatchedKeys {
      *
      * @param answered gets the whole answer, if there is one, while the request goes on
      */
-    public void carriedBy(
-        CompletableFuture<HttpResponse> exchange, Consumer<HttpResponse> answered) {
+    public <T> void carriedBy(CompletableFuture<T> exchange, Consumer<T> answered) {
       var unused = end.whenComplete((none, failure) -> exchange.cancel(true));
       unused = exchange.thenAccept(answered).whenComplete((none, failure) -> end.complete(null));
     }
