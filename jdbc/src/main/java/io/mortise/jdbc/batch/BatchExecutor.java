@@ -3,13 +3,15 @@ package io.mortise.jdbc.batch;
 import io.mortise.jdbc.table.ContendedRequest;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.LockRepository;
-import io.mortise.jdbc.table.SingleStatementPath;
+import io.mortise.jdbc.table.LockRepository.TokenRange;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -54,8 +56,10 @@ final class BatchExecutor {
     if (asked.isEmpty() || (asked.size() == 1 && asked.get(0).precedingRelease == null)) {
       return;
     }
-    List<@Nullable Reply> replies = new ArrayList<>();
-    BatchFailure batchFailure = attempt(fast -> replies.addAll(fast.together(batchedRequests)));
+    Map<String, TokenRange> done = new HashMap<>();
+    BatchFailure batchFailure =
+        attempt(
+            storeConnection -> done.putAll(storeConnection.repository.together(batchedRequests)));
     List<StoreTask> answered = new ArrayList<>();
     for (int i = 0; i < asked.size(); i++) {
       BatchEntry batchEntry = asked.get(i);
@@ -67,7 +71,7 @@ final class BatchExecutor {
         }
         continue;
       }
-      Reply reply = replies.get(i);
+      Reply reply = batchedRequests.get(i).reply(done);
       batchEntry.answered = reply != null;
       if (precedingRelease != null) {
         answered.addAll(
@@ -75,7 +79,7 @@ final class BatchExecutor {
                 precedingRelease,
                 reply == null
                     ? null
-                    : SingleStatementPath.released(batchedRequests.get(i).releasing())));
+                    : LockRepository.released(batchedRequests.get(i).releasing())));
       }
       answered.addAll(taken(batchEntry.task, reply));
     }
@@ -110,7 +114,8 @@ final class BatchExecutor {
     List<Request> requests =
         asked.stream().map(task -> Objects.requireNonNull(task.request())).toList();
     List<ContendedRequest> contendedRequests = new ArrayList<>();
-    BatchFailure batchFailure = attempt(fast -> contendedRequests.addAll(fast.contended(requests)));
+    BatchFailure batchFailure =
+        attempt(storeConnection -> contendedRequests.addAll(storeConnection.contended(requests)));
     Set<StoreTask> over = new HashSet<>();
     if (batchFailure != null) {
       asked.stream().filter(batchFailure::isOver).forEach(over::add);
@@ -128,19 +133,15 @@ final class BatchExecutor {
     return over;
   }
 
-  private interface BatchAction {
-    void on(SingleStatementPath fast) throws SQLException;
-  }
-
-  private @Nullable BatchFailure attempt(BatchAction doing) {
+  private @Nullable BatchFailure attempt(TransactionRunner.ConnectionAction doing) {
     partlyDone = false;
     TransactionFailure transactionFailure =
         transactionAttempt.attempt(
             storeConnection -> {
               try {
-                doing.on(storeConnection.fast);
+                doing.on(storeConnection);
               } catch (SQLException e) {
-                partlyDone = storeConnection.fast.mayBePartlyDone();
+                partlyDone = storeConnection.repository.mayBePartlyDone();
                 throw e;
               }
             });

@@ -160,7 +160,7 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
   }
 
   @Override
-  void ensureUnlocked(LockName name) throws SQLException {
+  public void ensureUnlocked(LockName name) throws SQLException {
     of("unlocked", name.value()).query().close();
   }
 
@@ -187,7 +187,8 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
   }
 
   @Override
-  Map<String, TokenRange> together(List<BatchedRequest> batchedRequests) throws SQLException {
+  public Map<String, TokenRange> together(List<BatchedRequest> batchedRequests)
+      throws SQLException {
     mayBePartlyDone(false);
     List<BatchedRequest> sorted = new ArrayList<>();
     for (BatchedRequest batchedRequest : batchedRequests) {
