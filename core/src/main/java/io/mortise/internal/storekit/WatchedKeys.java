@@ -1,9 +1,8 @@
 package io.mortise.internal.storekit;
 
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WatchedKeys {
   private final RequestSender sender;
-  private final Map<String, WatchedKey> keys = new ConcurrentHashMap<>();
+
+  /** A handful: the sessions of a process. */
+  private final List<WatchedKey> keys = new CopyOnWriteArrayList<>();
 
   /** Watches nothing yet. */
   public WatchedKeys(RequestSender sender) {
@@ -38,27 +39,28 @@ public final class WatchedKeys {
     void send(String key, WatchRequest request);
   }
 
-  /** Watches one more key from its next write on; returns what ends that. */
+  /** Watches a key once more, from its next write on; returns what ends that. */
   public Runnable add(String key, Runnable changed) {
     WatchedKey watched = new WatchedKey(key, changed);
-    keys.put(key, watched);
+    keys.add(watched);
     return () -> {
-      keys.remove(key, watched);
+      keys.remove(watched);
       watched.end();
     };
   }
 
   /** This process has written a key, which need not be watched. */
   public void written(String key, long index) {
-    WatchedKey watched = keys.get(key);
-    if (watched != null) {
-      watched.written(index);
+    for (WatchedKey watched : keys) {
+      if (watched.key.equals(key)) {
+        watched.written(index);
+      }
     }
   }
 
   /** Ends all. */
   public void close() {
-    List<WatchedKey> all = List.copyOf(keys.values());
+    List<WatchedKey> all = List.copyOf(keys);
     keys.clear();
     all.forEach(WatchedKey::end);
   }
@@ -141,7 +143,7 @@ public final class WatchedKeys {
         before.cancel();
       }
       var unused = next.end.whenComplete((none, failure) -> ended(next));
-      if (keys.get(key) != this) {
+      if (!keys.contains(this)) {
         end();
         return;
       }

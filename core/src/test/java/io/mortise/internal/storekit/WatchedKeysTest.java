@@ -111,6 +111,17 @@ class WatchedKeysTest {
   }
 
   @Test
+  void givenKeyThatIsWatchedTwice_whenOneWatchEnds_thenTheOtherIsTold() {
+    watch();
+    Runnable end = keys.add("a", () -> told += 100);
+    keys.written("a", 1);
+    end.run();
+    assertThat(exchanges.get(1)).isCancelled();
+    sent.forEach(request -> request.tell(2, false));
+    assertThat(told).isEqualTo(1);
+  }
+
+  @Test
   void givenRequestThatCannotBeSent_thenTheNextWriteSendsAnother() {
     watch();
     isRefused = true;
