@@ -6,7 +6,7 @@ import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.StoreReport;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
@@ -30,13 +30,14 @@ final class EtcdSettingsReport {
   }
 
   CompletionStage<StoreReport> make() {
-    CompletionStage<JsonObject> status = ask("/v3/maintenance/status", "{}");
-    CompletionStage<JsonObject> alarms = ask("/v3/maintenance/alarm", "{\"action\":\"GET\"}");
-    CompletionStage<JsonObject> members = ask("/v3/cluster/member/list", "{}");
+    CompletionStage<Optional<JsonObject>> status = ask("/v3/maintenance/status", "{}");
+    CompletionStage<Optional<JsonObject>> alarms =
+        ask("/v3/maintenance/alarm", "{\"action\":\"GET\"}");
+    CompletionStage<Optional<JsonObject>> members = ask("/v3/cluster/member/list", "{}");
     return members.thenCombine(
         status.thenCombine(alarms, List::of),
         (cluster, others) -> {
-          int count = cluster.objects("members").size();
+          int count = cluster.map(told -> told.objects("members").size()).orElse(0);
           version(others.get(0), count);
           size(others.get(0));
           alarms(others.get(1));
@@ -45,10 +46,11 @@ final class EtcdSettingsReport {
         });
   }
 
-  /** What etcd tells; without fields if this user may not ask. */
-  private CompletionStage<JsonObject> ask(String path, String body) {
+  /** What etcd tells; empty if this user may not ask. */
+  private CompletionStage<Optional<JsonObject>> ask(String path, String body) {
     return gateway
         .call(path, body)
+        .thenApply(Optional::of)
         .exceptionally(
             failure -> {
               Throwable cause = CompletionStages.cause(failure);
@@ -56,12 +58,12 @@ final class EtcdSettingsReport {
                   && !(cause.getCause() instanceof GatewayException)) {
                 throw new CompletionException(cause);
               }
-              return new JsonObject(Map.of());
+              return Optional.empty();
             });
   }
 
-  private void version(JsonObject status, int members) {
-    String version = status.text("version");
+  private void version(Optional<JsonObject> status, int members) {
+    String version = status.map(told -> told.text("version")).orElse("");
     Matcher parts = VERSION.matcher(version);
     if (!parts.matches()) {
       report.unknown(
@@ -89,15 +91,15 @@ final class EtcdSettingsReport {
         && ((minor == 4 && patch < 21) || (minor == 5 && patch < 5));
   }
 
-  private void size(JsonObject status) {
-    if (status.fields().isEmpty()) {
+  private void size(Optional<JsonObject> status) {
+    if (status.isEmpty()) {
       report.unknown(
           "dbSize",
           "The size of the database is not told to this user.",
           "Watch it: at its quota etcd refuses all writes, renewals too.");
       return;
     }
-    long size = status.number("dbSize");
+    long size = status.get().number("dbSize");
     String shown = size / MEGABYTE + " MB";
     if (size >= HALF_OF_QUOTA) {
       report.note(
@@ -110,13 +112,13 @@ final class EtcdSettingsReport {
     }
   }
 
-  private void alarms(JsonObject alarms) {
-    if (alarms.fields().isEmpty()) {
+  private void alarms(Optional<JsonObject> alarms) {
+    if (alarms.isEmpty()) {
       report.unknown("alarms", "Alarms are not told to this user.", "");
       return;
     }
     String raised =
-        alarms.objects("alarms").stream()
+        alarms.get().objects("alarms").stream()
             .map(alarm -> alarm.text("alarm"))
             .distinct()
             .reduce((one, other) -> one + ", " + other)

@@ -7,6 +7,7 @@ import io.mortise.internal.storekit.WatchedKeys;
 import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.document.VersionedDocuments;
 import io.nats.client.Connection;
+import io.nats.client.ConnectionListener;
 import io.nats.client.Dispatcher;
 import io.nats.client.api.MessageInfo;
 import io.nats.client.api.StreamInfo;
@@ -208,14 +209,22 @@ final class NatsDocuments implements VersionedDocuments {
     return watched.add(key, changed);
   }
 
-  /** A subscription, whose thread ends with it. */
+  /** A subscription. It ends with its connection, which another may replace. */
   private void subscribe(String key, WatchRequest request) {
     Connection over = bucket.connection();
     Dispatcher dispatcher = over.createDispatcher(message -> tell(request, message.getHeaders()));
     CompletableFuture<Void> subscription = new CompletableFuture<>();
+    ConnectionListener closing =
+        (connection, event) -> {
+          if (event == ConnectionListener.Events.CLOSED) {
+            subscription.complete(null);
+          }
+        };
+    over.addConnectionListener(closing);
     var unused =
         subscription.whenComplete(
             (none, failure) -> {
+              over.removeConnectionListener(closing);
               if (dispatcher.isActive()) {
                 over.closeDispatcher(dispatcher);
               }
