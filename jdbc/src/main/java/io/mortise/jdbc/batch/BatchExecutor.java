@@ -3,15 +3,12 @@ package io.mortise.jdbc.batch;
 import io.mortise.jdbc.table.ContendedRequest;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.LockRepository;
-import io.mortise.jdbc.table.LockRepository.TokenRange;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -56,10 +53,10 @@ final class BatchExecutor {
     if (asked.isEmpty() || (asked.size() == 1 && asked.get(0).precedingRelease == null)) {
       return;
     }
-    Map<String, TokenRange> done = new HashMap<>();
+    List<@Nullable Reply> replies = new ArrayList<>();
     BatchFailure batchFailure =
         attempt(
-            storeConnection -> done.putAll(storeConnection.repository.together(batchedRequests)));
+            storeConnection -> replies.addAll(storeConnection.repository.answers(batchedRequests)));
     List<StoreTask> answered = new ArrayList<>();
     for (int i = 0; i < asked.size(); i++) {
       BatchEntry batchEntry = asked.get(i);
@@ -71,7 +68,7 @@ final class BatchExecutor {
         }
         continue;
       }
-      Reply reply = batchedRequests.get(i).reply(done);
+      Reply reply = replies.get(i);
       batchEntry.answered = reply != null;
       if (precedingRelease != null) {
         answered.addAll(

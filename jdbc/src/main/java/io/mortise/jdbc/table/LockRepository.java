@@ -12,6 +12,7 @@ import io.mortise.spi.Request;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +41,7 @@ public class LockRepository extends SessionRepository {
   }
 
   /** What an acquire took; no tokens where an attempt was ended instead. */
-  public record TokenRange(long token, int tokens) {
+  record TokenRange(long token, int tokens) {
     /** The answer to the acquire. */
     Reply granted(Request.Acquire request) {
       return new Reply.Granted(request.attempt(), token, tokens, false, request.terms().atMost());
@@ -413,7 +414,7 @@ public class LockRepository extends SessionRepository {
      *
      * @param done as {@link #together} returns it
      */
-    public @Nullable Reply reply(Map<String, TokenRange> done) {
+    @Nullable Reply reply(Map<String, TokenRange> done) {
       TokenRange taken = done.get(request.attempt().encoded());
       if (taken == null) {
         return null;
@@ -434,9 +435,19 @@ public class LockRepository extends SessionRepository {
    * @param batchedRequests each with a fast path, no lock twice
    * @return what those got that were served, by their attempts
    */
-  public Map<String, TokenRange> together(List<BatchedRequest> batchedRequests)
-      throws SQLException {
+  Map<String, TokenRange> together(List<BatchedRequest> batchedRequests) throws SQLException {
     return Map.of();
+  }
+
+  /** The answers of {@link #together}; null where {@link LockTable#apply} decides. */
+  public final List<@Nullable Reply> answers(List<BatchedRequest> batchedRequests)
+      throws SQLException {
+    Map<String, TokenRange> done = together(batchedRequests);
+    List<@Nullable Reply> answers = new ArrayList<>();
+    for (BatchedRequest batchedRequest : batchedRequests) {
+      answers.add(batchedRequest.reply(done));
+    }
+    return answers;
   }
 
   /**
