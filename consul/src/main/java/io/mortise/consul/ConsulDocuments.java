@@ -6,14 +6,17 @@ import static java.util.concurrent.CompletableFuture.completedFuture;
 import io.mortise.consul.ConsulGateway.Answer;
 import io.mortise.internal.storekit.KeyEscaper;
 import io.mortise.internal.storekit.RemovalEntries;
+import io.mortise.internal.storekit.WatchedKeys;
+import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.document.VersionedDocuments;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -31,12 +34,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConsulDocuments implements VersionedDocuments {
   static final RemovalEntries REMOVALS = new RemovalEntries(64);
-  private static final KeyEscaper NAMES = new KeyEscaper("*-_");
+
+  /** Consul's server of HTTP takes slashes and dots for those of a path. */
+  private static final KeyEscaper ESCAPER = new KeyEscaper('/', "*-_");
 
   /** Before the key of an entry. */
-  static final String PATH = "/v1/kv/";
+  private static final String PATH = "/v1/kv/";
 
   private static final Pattern MODIFIED = Pattern.compile("\"ModifyIndex\":\\s*(\\d+)");
+
+  private static final Pattern FLAGS = Pattern.compile("\"Flags\":\\s*(\\d+)");
+
+  /** Consul's own default; renewals end the wait much sooner. */
+  private static final String WAIT = "&wait=5m";
+
+  /** Consul adds up to a sixteenth of the wait, and the network its own. */
+  private static final Duration LIMIT = Duration.ofMinutes(6);
 
   /** Keys as they are written here need no escapes in JSON; those of other programs may. */
   private static final Pattern KEYS = Pattern.compile("\"([^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+)\"");
@@ -44,7 +57,7 @@ final class ConsulDocuments implements VersionedDocuments {
   private final ConsulGateway gateway;
   private final String prefix;
   private final LongSupplier micros;
-  private final ConsulWatch watch;
+  private final WatchedKeys watched = new WatchedKeys(this::awaitChange);
 
   private final EntryFlags flags = new EntryFlags();
 
@@ -61,26 +74,10 @@ final class ConsulDocuments implements VersionedDocuments {
     this.gateway = gateway;
     this.prefix = prefix;
     this.micros = micros;
-    this.watch = new ConsulWatch(gateway, flags);
   }
 
-  /**
-   * The kind, and behind the slash the escaped name: Consul's server of HTTP takes slashes and dots
-   * for those of a path.
-   */
   private String key(String key) {
-    int slash = key.indexOf('/') + 1;
-    return prefix + key.substring(0, slash) + NAMES.escape(key.substring(slash));
-  }
-
-  /** The reverse; empty if it is the key of no document, which another program has made. */
-  private Optional<String> plain(String key) {
-    int slash = key.indexOf('/', prefix.length()) + 1;
-    return slash == 0
-        ? Optional.empty()
-        : NAMES
-            .unescape(key.substring(slash))
-            .map(name -> key.substring(prefix.length(), slash) + name);
+    return prefix + ESCAPER.escape(key);
   }
 
   @Override
@@ -147,18 +144,10 @@ final class ConsulDocuments implements VersionedDocuments {
               if (text == null) {
                 removals.put(removal, index);
               } else {
-                hint(full, index);
+                watched.written(full, index);
               }
               return new Written(true, new VersionedText(text, Long.toString(index)));
             });
-  }
-
-  private void hint(String key, long index) {
-    try {
-      watch.written(key, index);
-    } catch (RuntimeException e) {
-      // The write was made although its watch failed. The next write starts the watch again.
-    }
   }
 
   /** Conditions come first in an answer, with older indexes. */
@@ -211,14 +200,31 @@ final class ConsulDocuments implements VersionedDocuments {
                     .map(found -> found.group(1))
                     .filter(key -> key.compareTo(last) > 0)
                     .sorted()
-                    .flatMap(key -> plain(key).stream())
+                    .flatMap(key -> ESCAPER.unescape(key.substring(prefix.length())).stream())
                     .limit(limit)
                     .toList());
   }
 
   @Override
   public Runnable watch(String key, Runnable changed) {
-    return watch.add(key(key), changed);
+    return watched.add(key(key), changed);
+  }
+
+  /** A blocking query, which Consul answers when the entry has another index. */
+  private void awaitChange(String key, WatchRequest request) {
+    gateway.awaitChange(
+        PATH + key + "?index=" + request.seen() + WAIT,
+        LIMIT,
+        request,
+        answer -> {
+          // An index that has gone back belongs to a store that was restored.
+          if (answer.isPositive() && answer.index() != request.seen()) {
+            Matcher found = FLAGS.matcher(answer.body());
+            request.tell(
+                answer.index(),
+                found.find() && flags.areOwn(Long.parseUnsignedLong(found.group(1))));
+          }
+        });
   }
 
   @Override
@@ -228,7 +234,7 @@ final class ConsulDocuments implements VersionedDocuments {
 
   @Override
   public void close() {
-    watch.close();
+    watched.close();
     gateway.close();
   }
 }

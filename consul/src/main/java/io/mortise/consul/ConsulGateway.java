@@ -4,11 +4,13 @@ import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.HttpServers;
 import io.mortise.internal.storekit.HttpServers.HttpRequest;
 import io.mortise.internal.storekit.HttpServers.HttpResponse;
+import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -39,37 +41,6 @@ final class ConsulGateway implements AutoCloseable {
     this.agents = new HttpServers(target.http(), MOST_IN_FLIGHT, purpose, ticker);
   }
 
-  /** What a request is for, and which answers are its result. */
-  private enum RequestPurpose {
-    /**
-     * Without its index, the answer to a read is not Consul's: a proxy's "not found" would make a
-     * lock look free.
-     */
-    READ {
-      @Override
-      boolean isResult(Answer answer) {
-        return (answer.status() == OK || answer.status() == NOT_FOUND) && answer.index() > 0;
-      }
-    },
-
-    TRANSACTION {
-      @Override
-      boolean isResult(Answer answer) {
-        return answer.status() == OK
-            || (answer.status() == CONFLICT && !ConsulRefusal.isDenied(answer.body()));
-      }
-    },
-
-    REPORT {
-      @Override
-      boolean isResult(Answer answer) {
-        return answer.status() == OK;
-      }
-    };
-
-    abstract boolean isResult(Answer answer);
-  }
-
   /**
    * What Consul has answered.
    *
@@ -80,6 +51,18 @@ final class ConsulGateway implements AutoCloseable {
     boolean isPositive() {
       return status == OK;
     }
+
+    /**
+     * Whether it is the result of a read. Without its index, the answer is not Consul's: a proxy's
+     * "not found" would make a lock look free.
+     */
+    private boolean isOfRead() {
+      return (status == OK || status == NOT_FOUND) && index > 0;
+    }
+
+    private boolean isOfTransaction() {
+      return status == OK || (status == CONFLICT && !ConsulRefusal.isDenied(body));
+    }
   }
 
   /**
@@ -89,12 +72,12 @@ final class ConsulGateway implements AutoCloseable {
    * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
    */
   CompletionStage<Answer> read(String path) {
-    return call(RequestPurpose.READ, path, null);
+    return call(path, null, Answer::isOfRead);
   }
 
   /** The same of what Consul tells of itself. */
   CompletionStage<Answer> report(String path) {
-    return call(RequestPurpose.REPORT, path, null);
+    return call(path, null, Answer::isPositive);
   }
 
   /**
@@ -104,30 +87,33 @@ final class ConsulGateway implements AutoCloseable {
    * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
    */
   CompletionStage<Answer> transact(String operations) {
-    return call(RequestPurpose.TRANSACTION, "/v1/txn", operations);
+    return call("/v1/txn", operations, Answer::isOfTransaction);
   }
 
-  private CompletionStage<Answer> call(RequestPurpose purpose, String path, @Nullable String body) {
+  private CompletionStage<Answer> call(
+      String path, @Nullable String body, Predicate<Answer> isResult) {
     return agents
         .send(request(path, body))
-        .thenCompose(response -> result(purpose, response))
-        .exceptionallyCompose(
-            failure -> CompletableFuture.failedFuture(translated(CompletionStages.cause(failure))));
+        .handle(
+            (response, failure) -> {
+              if (failure != null) {
+                throw agents.translated(CompletionStages.cause(failure));
+              }
+              return result(response, isResult);
+            });
   }
 
   /**
-   * Reads as soon as something changes; besides those that wait for their turn. The caller
-   * publishes the future before anything is sent.
+   * Reads as soon as something changes; besides those that wait for their turn.
    *
    * @param path with its query
    * @param limit for how long its answer may be waited for
-   * @param change completes with the answer; ends the request if it is cancelled
+   * @param answered gets the answer
    */
-  void awaitChange(String path, Duration limit, CompletableFuture<Answer> change) {
-    CompletableFuture<HttpResponse> exchange = agents.stream(request(path, null), limit, null);
-    var unused = change.whenComplete((found, failure) -> exchange.cancel(true));
-    CompletionStages.copy(
-        exchange.thenCompose(response -> result(RequestPurpose.READ, response)), change);
+  void awaitChange(String path, Duration limit, WatchRequest request, Consumer<Answer> answered) {
+    request.carriedBy(
+        agents.stream(request(path, null), limit, null),
+        response -> answered.accept(result(response, Answer::isOfRead)));
   }
 
   private HttpRequest request(String path, @Nullable String body) {
@@ -139,27 +125,26 @@ final class ConsulGateway implements AutoCloseable {
         body);
   }
 
-  private CompletionStage<Answer> result(RequestPurpose purpose, HttpResponse response) {
+  /**
+   * What the response says.
+   *
+   * @throws io.mortise.LockException if it is no result
+   */
+  private Answer result(HttpResponse response, Predicate<Answer> isResult) {
     String index = response.headers().getOrDefault(INDEX, "");
     Answer answer =
         new Answer(
             response.status(),
             INDEX_FORM.matcher(index).matches() ? Long.parseLong(index) : 0,
             response.body());
-    if (purpose.isResult(answer)) {
-      return CompletableFuture.completedFuture(answer);
+    if (!isResult.test(answer)) {
+      ConsulRefusal refusal = new ConsulRefusal(answer.status(), answer.body());
+      if (refusal.isOfAgent()) {
+        agents.moveOn(response);
+      }
+      throw refusal.translated(target);
     }
-    ConsulRefusal refusal = new ConsulRefusal(answer.status(), answer.body());
-    if (refusal.isOfAgent()) {
-      agents.moveOn(response);
-    }
-    return CompletableFuture.failedFuture(refusal);
-  }
-
-  private RuntimeException translated(Throwable failure) {
-    return failure instanceof ConsulRefusal refusal
-        ? refusal.translated(target)
-        : agents.translated(failure);
+    return answer;
   }
 
   /** Ends all requests, as {@link HttpServers#close} says. */

@@ -3,17 +3,16 @@ package io.mortise.consul;
 import io.mortise.StoreUnfitException;
 import io.mortise.consul.ConsulGateway.Answer;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.StoreReport;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /** Reads what Consul tells of itself, as far as it matters for locks. */
 final class ConsulSettingsReport {
   private static final Pattern SERVER = Pattern.compile("\"([^\"]+:\\d+)\"");
-  private static final int MAJORITY = 3;
 
   private final ConsulGateway gateway;
   private final StoreReport.Builder report = StoreReport.about("consul/memory");
@@ -32,7 +31,8 @@ final class ConsulSettingsReport {
           version(settings);
           storage(settings);
           leader(status.leader());
-          servers(status.servers());
+          ReportingStore.reportServers(
+              report, "servers", (int) SERVER.matcher(status.servers()).results().count());
           acl(settings);
           return report.build();
         });
@@ -42,18 +42,17 @@ final class ConsulSettingsReport {
 
   /** Empty if this token may not ask. */
   private CompletionStage<String> ask(String path) {
-    return gateway.report(path).handle(ConsulSettingsReport::answer);
-  }
-
-  private static String answer(@Nullable Answer found, @Nullable Throwable failure) {
-    if (found != null) {
-      return found.body();
-    }
-    Throwable cause = CompletionStages.cause(failure);
-    if (cause instanceof StoreUnfitException) {
-      return "";
-    }
-    throw new CompletionException(cause);
+    return gateway
+        .report(path)
+        .thenApply(Answer::body)
+        .exceptionally(
+            failure -> {
+              Throwable cause = CompletionStages.cause(failure);
+              if (cause instanceof StoreUnfitException) {
+                return "";
+              }
+              throw new CompletionException(cause);
+            });
   }
 
   private static String setting(String settings, String name) {
@@ -107,21 +106,6 @@ final class ConsulSettingsReport {
           "none",
           "Consul grants and renews nothing: leases end.",
           "Bring a majority of its servers back.");
-    }
-  }
-
-  private void servers(String servers) {
-    long count = SERVER.matcher(servers).results().count();
-    if (count == 0) {
-      report.unknown("servers", "The servers are not told.", "");
-    } else if (count < MAJORITY) {
-      report.note(
-          "servers",
-          Long.toString(count),
-          "Locks rest while one of them is down.",
-          "Run three or five servers.");
-    } else {
-      report.fine("servers", Long.toString(count), "Locks go on while a minority of them is down.");
     }
   }
 

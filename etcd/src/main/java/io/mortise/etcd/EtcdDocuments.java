@@ -5,6 +5,8 @@ import static io.mortise.etcd.JsonText.base64;
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.etcd.RequestBatcher.RequestKind;
 import io.mortise.internal.storekit.RemovalEntries;
+import io.mortise.internal.storekit.WatchedKeys;
+import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import java.util.List;
@@ -29,7 +31,7 @@ final class EtcdDocuments implements VersionedDocuments {
   private final RequestBatcher requests;
   private final String prefix;
   private final LongSupplier micros;
-  private final EtcdWatch watch;
+  private final WatchedKeys watched;
 
   /**
    * Sends nothing yet.
@@ -43,7 +45,7 @@ final class EtcdDocuments implements VersionedDocuments {
     this.requests = new RequestBatcher(gateway, ticker);
     this.prefix = prefix;
     this.micros = micros;
-    this.watch = new EtcdWatch(gateway);
+    this.watched = new WatchedKeys(this::stream);
   }
 
   @Override
@@ -96,7 +98,7 @@ final class EtcdDocuments implements VersionedDocuments {
   private Written written(String key, @Nullable String text, RequestBatcher.Answer answer) {
     boolean made = answer.body().flag("succeeded");
     if (made) {
-      watch.written(prefix + key, answer.revision());
+      watched.written(prefix + key, answer.revision());
       return new Written(true, new VersionedText(text, Long.toString(answer.revision())));
     }
     JsonObject range =
@@ -151,7 +153,33 @@ final class EtcdDocuments implements VersionedDocuments {
 
   @Override
   public Runnable watch(String key, Runnable changed) {
-    return watch.add(prefix + key, changed);
+    return watched.add(prefix + key, changed);
+  }
+
+  /** A watch of etcd, whose answer has a line for each change, and does not end. */
+  private void stream(String key, WatchRequest request) {
+    gateway.stream(
+        "/v3/watch",
+        "{\"create_request\":{\"key\":%s,\"start_revision\":\"%d\"}}"
+            .formatted(base64(key), request.seen() + 1),
+        request,
+        line -> tell(request, line));
+  }
+
+  private static void tell(WatchRequest request, String line) {
+    JsonObject result;
+    try {
+      result = JsonReader.read(line).object("result");
+    } catch (IllegalArgumentException e) {
+      // An error of the server in another form: its stream ends.
+      return;
+    }
+    result
+        .objects("events")
+        .forEach(event -> request.tell(event.object("kv").number("mod_revision"), false));
+    if (result.flag("canceled")) {
+      request.cancel();
+    }
   }
 
   @Override
@@ -161,7 +189,7 @@ final class EtcdDocuments implements VersionedDocuments {
 
   @Override
   public void close() {
-    watch.close();
+    watched.close();
     gateway.close();
   }
 }

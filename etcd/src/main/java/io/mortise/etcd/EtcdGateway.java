@@ -5,6 +5,7 @@ import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.HttpServers;
 import io.mortise.internal.storekit.HttpServers.HttpRequest;
 import io.mortise.internal.storekit.HttpServers.HttpResponse;
+import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.Map;
@@ -66,43 +67,25 @@ final class EtcdGateway implements AutoCloseable {
    * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
    */
   CompletionStage<JsonObject> call(String path, String body) {
-    return CompletionStages.start(() -> withToken(path, body, null))
-        .exceptionallyCompose(
-            failure -> CompletableFuture.failedFuture(translated(CompletionStages.cause(failure))));
-  }
-
-  /**
-   * Sends with a token, if there is a user; once more with a new one if that is refused.
-   *
-   * @param refused the token that was refused; null at first
-   */
-  private CompletionStage<JsonObject> withToken(
-      String path, String body, @Nullable String refused) {
-    return token(refused)
+    return token(null)
         .thenCompose(
             with ->
                 send(path, body, with)
-                    .handle((found, failure) -> retried(path, body, with, refused, found, failure))
-                    .thenCompose(stage -> stage));
+                    .exceptionallyCompose(failure -> again(path, body, with, failure)))
+        .exceptionally(
+            failure -> {
+              throw translated(CompletionStages.cause(failure));
+            });
   }
 
-  private CompletionStage<JsonObject> retried(
-      String path,
-      String body,
-      String with,
-      @Nullable String refused,
-      @Nullable JsonObject found,
-      @Nullable Throwable failure) {
-    if (found != null) {
-      return CompletableFuture.completedFuture(found);
-    }
-    Throwable cause = CompletionStages.cause(failure);
-    boolean again =
-        refused == null
-            && !with.isEmpty()
-            && cause instanceof GatewayException error
-            && error.wantsToken();
-    return again ? withToken(path, body, with) : CompletableFuture.failedFuture(cause);
+  /** Once more with a new token, if it was refused that one. */
+  private CompletionStage<JsonObject> again(
+      String path, String body, String refused, Throwable failure) {
+    return !refused.isEmpty()
+            && CompletionStages.cause(failure) instanceof GatewayException error
+            && error.wantsToken()
+        ? token(refused).thenCompose(with -> send(path, body, with))
+        : CompletableFuture.failedFuture(failure);
   }
 
   /** The token that requests bear; empty if there is no user. */
@@ -156,24 +139,23 @@ final class EtcdGateway implements AutoCloseable {
   }
 
   /**
-   * Sends a request whose answer does not end. The caller publishes the future before anything is
-   * sent.
+   * Sends a request whose answer does not end, besides those that wait for their turn.
    *
    * @param lines gets the lines of the answer, by one thread
-   * @param end completes when the answer ends or fails; ends the request if it is cancelled
    */
-  void stream(
-      String path, String body, Consumer<String> lines, CompletableFuture<HttpResponse> end) {
-    CompletionStages.copy(
+  void stream(String path, String body, WatchRequest request, Consumer<String> lines) {
+    var unused =
         token(null)
-            .thenCompose(
-                with -> {
-                  CompletableFuture<HttpResponse> exchange =
-                      members.stream(post(path, body, with), ENDLESS, lines);
-                  var unused = end.whenComplete((answer, failure) -> exchange.cancel(true));
-                  return exchange;
-                }),
-        end);
+            .thenAccept(
+                with ->
+                    request.carriedBy(
+                        members.stream(post(path, body, with), ENDLESS, lines), answer -> {}))
+            .whenComplete(
+                (none, failure) -> {
+                  if (failure != null) {
+                    request.cancel();
+                  }
+                });
   }
 
   private RuntimeException translated(Throwable failure) {

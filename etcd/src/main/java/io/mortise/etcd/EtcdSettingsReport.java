@@ -3,12 +3,14 @@ package io.mortise.etcd;
 import io.mortise.StoreUnavailableException;
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.StoreReport;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /** Reads what etcd tells of itself, as far as it matters for locks. */
 final class EtcdSettingsReport {
@@ -28,49 +30,45 @@ final class EtcdSettingsReport {
   }
 
   CompletionStage<StoreReport> make() {
-    CompletionStage<Answer> status = ask("/v3/maintenance/status", "{}");
-    CompletionStage<Answer> alarms = ask("/v3/maintenance/alarm", "{\"action\":\"GET\"}");
-    CompletionStage<Answer> members = ask("/v3/cluster/member/list", "{}");
-    return status.thenCombine(
-        alarms.thenCombine(members, Others::new),
-        (about, others) -> {
-          int count = others.members().found().objects("members").size();
-          version(about, count);
-          size(about);
-          alarms(others.alarms());
-          members(others.members(), count);
+    CompletionStage<Optional<JsonObject>> status = ask("/v3/maintenance/status", "{}");
+    CompletionStage<Optional<JsonObject>> alarms =
+        ask("/v3/maintenance/alarm", "{\"action\":\"GET\"}");
+    CompletionStage<Optional<JsonObject>> members = ask("/v3/cluster/member/list", "{}");
+    return members.thenCombine(
+        status.thenCombine(alarms, List::of),
+        (cluster, others) -> {
+          int count = cluster.map(told -> told.objects("members").size()).orElse(0);
+          version(others.get(0), count);
+          size(others.get(0));
+          alarms(others.get(1));
+          ReportingStore.reportServers(report, "members", count);
           return report.build();
         });
   }
 
-  /** What etcd tells, or why it does not; empty if it does. */
-  private record Answer(JsonObject found, String refusal) {}
-
-  private record Others(Answer alarms, Answer members) {}
-
-  private CompletionStage<Answer> ask(String path, String body) {
-    return gateway.call(path, body).handle(EtcdSettingsReport::answer);
+  /** What etcd tells; empty if this user may not ask. */
+  private CompletionStage<Optional<JsonObject>> ask(String path, String body) {
+    return gateway
+        .call(path, body)
+        .thenApply(Optional::of)
+        .exceptionally(
+            failure -> {
+              Throwable cause = CompletionStages.cause(failure);
+              if (cause instanceof StoreUnavailableException
+                  && !(cause.getCause() instanceof GatewayException)) {
+                throw new CompletionException(cause);
+              }
+              return Optional.empty();
+            });
   }
 
-  private static Answer answer(@Nullable JsonObject found, @Nullable Throwable failure) {
-    if (found != null) {
-      return new Answer(found, "");
-    }
-    Throwable cause = CompletionStages.cause(failure);
-    if (cause instanceof StoreUnavailableException
-        && !(cause.getCause() instanceof GatewayException)) {
-      throw new CompletionException(cause);
-    }
-    return new Answer(JsonReader.read("{}"), "This user may not ask.");
-  }
-
-  private void version(Answer status, int members) {
-    String version = status.found().text("version");
+  private void version(Optional<JsonObject> status, int members) {
+    String version = status.map(told -> told.text("version")).orElse("");
     Matcher parts = VERSION.matcher(version);
     if (!parts.matches()) {
       report.unknown(
           "version",
-          "The version is not told. " + status.refusal(),
+          "The version is not told to this user.",
           "Use etcd 3.4.21 or later, 3.5.5 or later.",
           "power-loss");
     } else if (mayForget(parts) && members < MAJORITY) {
@@ -93,15 +91,15 @@ final class EtcdSettingsReport {
         && ((minor == 4 && patch < 21) || (minor == 5 && patch < 5));
   }
 
-  private void size(Answer status) {
-    if (!status.refusal().isEmpty()) {
+  private void size(Optional<JsonObject> status) {
+    if (status.isEmpty()) {
       report.unknown(
           "dbSize",
-          "The size of the database is not told. " + status.refusal(),
+          "The size of the database is not told to this user.",
           "Watch it: at its quota etcd refuses all writes, renewals too.");
       return;
     }
-    long size = status.found().number("dbSize");
+    long size = status.get().number("dbSize");
     String shown = size / MEGABYTE + " MB";
     if (size >= HALF_OF_QUOTA) {
       report.note(
@@ -114,13 +112,13 @@ final class EtcdSettingsReport {
     }
   }
 
-  private void alarms(Answer alarms) {
-    if (!alarms.refusal().isEmpty()) {
-      report.unknown("alarms", "Alarms are not told. " + alarms.refusal(), "");
+  private void alarms(Optional<JsonObject> alarms) {
+    if (alarms.isEmpty()) {
+      report.unknown("alarms", "Alarms are not told to this user.", "");
       return;
     }
     String raised =
-        alarms.found().objects("alarms").stream()
+        alarms.get().objects("alarms").stream()
             .map(alarm -> alarm.text("alarm"))
             .distinct()
             .reduce((one, other) -> one + ", " + other)
@@ -133,21 +131,6 @@ final class EtcdSettingsReport {
           raised,
           "Etcd refuses writes, renewals too: leases end.",
           "NOSPACE: compact, defragment, etcdctl alarm disarm. CORRUPT: restore the member.");
-    }
-  }
-
-  private void members(Answer members, int count) {
-    if (count == 0) {
-      report.unknown("members", "The members are not told. " + members.refusal(), "");
-    } else if (count < MAJORITY) {
-      report.note(
-          "members",
-          Integer.toString(count),
-          "Locks rest while one of them is down.",
-          "Run three or five members.");
-    } else {
-      report.fine(
-          "members", Integer.toString(count), "Locks go on while a minority of them is down.");
     }
   }
 }

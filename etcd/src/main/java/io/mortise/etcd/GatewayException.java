@@ -5,20 +5,21 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.internal.storekit.HttpServers;
+import java.util.Map;
 
 /** A refusal by etcd. What it means for a lock is told by {@link #translated}. */
 final class GatewayException extends Exception {
   private static final long serialVersionUID = 1L;
 
   // The codes of gRPC that etcd uses, and one of HTTP.
-  private static final long INVALID_ARGUMENT = 3;
-  private static final long PERMISSION_DENIED = 7;
-  private static final long UNAUTHENTICATED = 16;
+  private static final String INVALID_ARGUMENT = "3";
+  private static final String PERMISSION_DENIED = "7";
+  private static final String UNAUTHENTICATED = "16";
   private static final int NOT_FOUND = 404;
 
   private final String said;
   private final int status;
-  private final long code;
+  private final String code;
 
   /**
    * Takes an answer apart that is no result.
@@ -27,30 +28,21 @@ final class GatewayException extends Exception {
    * @param body JSON, or what the server says instead where it has no gateway
    */
   GatewayException(int status, String body) {
-    this(status, body, message(body));
+    this(status, error(body));
   }
 
-  private GatewayException(int status, String body, String said) {
-    super(HttpServers.quoted(said));
-    this.said = said;
+  private GatewayException(int status, JsonObject error) {
+    super(HttpServers.quoted(error.text("message")));
+    this.said = error.text("message");
     this.status = status;
-    this.code = code(body);
+    this.code = error.text("code");
   }
 
-  private static String message(String body) {
+  private static JsonObject error(String body) {
     try {
-      return JsonReader.read(body).text("message");
+      return JsonReader.read(body);
     } catch (IllegalArgumentException e) {
-      return body;
-    }
-  }
-
-  private static long code(String body) {
-    try {
-      JsonObject error = JsonReader.read(body);
-      return error.number("code");
-    } catch (IllegalArgumentException e) {
-      return 0;
+      return new JsonObject(Map.of("message", body));
     }
   }
 
@@ -60,12 +52,12 @@ final class GatewayException extends Exception {
 
   /** Whether it wants another token; nothing was executed then. */
   boolean wantsToken() {
-    return code == UNAUTHENTICATED || says("invalid auth token") || says("auth store is old");
+    return code.equals(UNAUTHENTICATED) || says("invalid auth token") || says("auth store is old");
   }
 
   /** Whether it refuses how the request is made; nothing was executed then. */
   boolean isOfForm() {
-    return code == INVALID_ARGUMENT;
+    return code.equals(INVALID_ARGUMENT);
   }
 
   /** Whether another member may do what this one cannot, now. */
@@ -88,7 +80,7 @@ final class GatewayException extends Exception {
               .formatted(store));
     } else if (says("invalid user ID or password")) {
       return unfit("Etcd refuses the user or the password (store=%s).".formatted(store));
-    } else if (code == PERMISSION_DENIED) {
+    } else if (code.equals(PERMISSION_DENIED)) {
       return unfit(
           "The user may not read and write the keys of this namespace (store=%s). Grant its role readwrite on them: etcdctl role grant-permission ROLE readwrite /mortise/ --prefix."
               .formatted(store));

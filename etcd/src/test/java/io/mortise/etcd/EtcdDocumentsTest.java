@@ -125,16 +125,17 @@ class EtcdDocumentsTest extends DocumentsContract {
     AtomicInteger b = new AtomicInteger();
     documents().watch("session/a", a::incrementAndGet);
     Runnable end = documents().watch("session/b", b::incrementAndGet);
-    await().atMost(Duration.ofSeconds(20)).until(() -> a.get() > 0 && b.get() > 0);
+    assertThat(write("session/a", read("session/a"), "own")).isTrue();
+    assertThat(write("session/b", read("session/b"), "own")).isTrue();
     VersionedDocuments other = closedAtTheEnd(open());
-    int before = b.get();
     assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "x")).made())
         .isTrue();
-    await().atMost(Duration.ofSeconds(20)).until(() -> b.get() > before);
+    await().atMost(Duration.ofSeconds(20)).until(() -> b.get() == 1);
     end.run();
-    int told = a.get();
+    assertThat(a).as("own").hasValue(0);
     assertThat(BoundedWait.join(other.compareAndSet("session/a", read("session/a"), "x")).made())
         .isTrue();
-    await().atMost(Duration.ofSeconds(20)).until(() -> a.get() > told);
+    await().atMost(Duration.ofSeconds(20)).until(() -> a.get() == 1);
+    assertThat(b).as("ended").hasValue(1);
   }
 }

@@ -6,7 +6,7 @@ import io.mortise.jdbc.batch.StoreTask;
 import io.mortise.jdbc.notify.NotifiedSession;
 import io.mortise.jdbc.table.ContendedRequest;
 import io.mortise.jdbc.table.Database.ErrorKind;
-import io.mortise.jdbc.table.SingleStatementPath;
+import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
@@ -355,7 +355,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     /** One that is known to be in others' way, or they in its, is not as simple. */
     @Override
     public boolean hasFastPath() {
-      return SingleStatementPath.hasFastPath(request)
+      return LockRepository.hasFastPath(request)
           && !(request instanceof Request.Abandon
               ? wanted.contains(request.attempt())
                   || inherited.contains(request.attempt())
@@ -372,15 +372,10 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     public boolean fast(StoreConnection storeConnection) throws SQLException {
       reply = null;
       if (hasFastPath() && !omittedFromBatch) {
-        if (request instanceof Request.Acquire acquire && isNew()) {
-          reply = storeConnection.fast.first(acquire);
-        }
-        if (reply == null) {
-          reply = storeConnection.fast.alone(request, storeConnection::now);
-        }
+        reply = storeConnection.repository.alone(request, isNew(), storeConnection::now);
       }
       if (reply == null && !wasGuessed && isGuessed()) {
-        take(storeConnection.fast.contended(List.of(request)).get(0));
+        take(storeConnection.contended(List.of(request)).get(0));
       }
       wasGuessed = false;
       return reply != null;
@@ -391,7 +386,7 @@ final class JdbcSession implements StoreSession, NotifiedSession {
      * on.
      */
     private boolean isGuessed() {
-      return SingleStatementPath.hasFastPath(request)
+      return LockRepository.hasFastPath(request)
           && !isQueued()
           && !(request instanceof Request.Acquire acquire && !acquire.queue());
     }

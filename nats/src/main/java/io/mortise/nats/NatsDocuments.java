@@ -2,11 +2,13 @@ package io.mortise.nats;
 
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
+import io.mortise.internal.storekit.KeyEscaper;
+import io.mortise.internal.storekit.WatchedKeys;
+import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.document.VersionedDocuments;
 import io.nats.client.Connection;
+import io.nats.client.ConnectionListener;
 import io.nats.client.Dispatcher;
-import io.nats.client.Message;
-import io.nats.client.Subscription;
 import io.nats.client.api.MessageInfo;
 import io.nats.client.api.StreamInfo;
 import io.nats.client.impl.Headers;
@@ -18,8 +20,8 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +46,9 @@ final class NatsDocuments implements VersionedDocuments {
    */
   static final Duration MARKERS_KEPT = Duration.ofMinutes(10);
 
+  /** What a key of NATS cannot have is escaped; a dot parts the kind from the name there. */
+  private static final KeyEscaper TOKENS = new KeyEscaper('.', "-_/");
+
   /** What the version of a key without a message begins with. */
   private static final String UNWRITTEN = "0";
 
@@ -53,6 +58,7 @@ final class NatsDocuments implements VersionedDocuments {
   private static final String OPERATION = "KV-Operation";
   private static final String MARKER_OF_SERVER = "Nats-Marker-Reason";
   private static final String WRITER = "Mortise-Writer";
+  private static final String SEQUENCE = "Nats-Sequence";
 
   private final NatsBucket bucket;
   private final LongSupplier micros;
@@ -64,16 +70,7 @@ final class NatsDocuments implements VersionedDocuments {
    */
   private final String writer = UUID.randomUUID().toString();
 
-  private final ReentrantLock guard = new ReentrantLock();
-
-  // Guarded by the lock.
-  private final Set<Watch> watches = new HashSet<>();
-
-  /** Has a thread of its own; null until something is watched. */
-  private @Nullable Dispatcher dispatcher;
-
-  /** That of the dispatcher. */
-  private volatile @Nullable Connection watchedOver;
+  private final WatchedKeys watched = new WatchedKeys(this::subscribe);
 
   /**
    * Sends nothing yet.
@@ -89,9 +86,8 @@ final class NatsDocuments implements VersionedDocuments {
 
   @Override
   public CompletionStage<VersionedText> read(String key) {
-    watchAgain();
     return bucket
-        .last(KeyToken.encode(key))
+        .last(TOKENS.escape(key))
         .thenCompose(
             found ->
                 switch (found.getApiErrorCode()) {
@@ -123,7 +119,7 @@ final class NatsDocuments implements VersionedDocuments {
    */
   @Override
   public CompletionStage<Boolean> forget(String key) {
-    String token = KeyToken.encode(key);
+    String token = TOKENS.escape(key);
     return bucket
         .last(token)
         .thenCombine(bucket.info(""), (found, stream) -> isOld(found, stream) ? found.getSeq() : 0)
@@ -148,8 +144,7 @@ final class NatsDocuments implements VersionedDocuments {
   @Override
   public CompletionStage<Written> compareAndSet(
       String key, VersionedText found, @Nullable String text) {
-    watchAgain();
-    String token = KeyToken.encode(key);
+    String token = TOKENS.escape(key);
     Headers headers = new Headers().put(WRITER, writer);
     if (text == null) {
       headers.put(OPERATION, "DEL");
@@ -159,18 +154,20 @@ final class NatsDocuments implements VersionedDocuments {
       return bucket
           .make()
           .thenCompose(made -> bucket.write(token, UNWRITTEN, headers, body))
-          .thenApply(sequence -> written(text, sequence));
+          .thenApply(sequence -> written(key, text, sequence));
     }
     String expected = found.version().startsWith(UNWRITTEN) ? UNWRITTEN : found.version();
     return bucket
         .write(token, expected, headers, body)
-        .thenApply(sequence -> written(text, sequence));
+        .thenApply(sequence -> written(key, text, sequence));
   }
 
-  private static Written written(@Nullable String text, OptionalLong sequence) {
-    return sequence.isPresent()
-        ? new Written(true, new VersionedText(text, Long.toString(sequence.getAsLong())))
-        : new Written(false, null);
+  private Written written(String key, @Nullable String text, OptionalLong sequence) {
+    if (sequence.isEmpty()) {
+      return new Written(false, null);
+    }
+    watched.written(key, sequence.getAsLong());
+    return new Written(true, new VersionedText(text, Long.toString(sequence.getAsLong())));
   }
 
   /** Lists all keys of the kind each time, in memory: the server knows no order of keys. */
@@ -181,7 +178,7 @@ final class NatsDocuments implements VersionedDocuments {
         .thenApply(
             tokens ->
                 tokens.stream()
-                    .flatMap(token -> KeyToken.decode(token).stream())
+                    .flatMap(token -> TOKENS.unescape(token).stream())
                     .filter(key -> key.startsWith(keyPrefix) && key.compareTo(after) > 0)
                     .sorted()
                     .limit(limit)
@@ -209,86 +206,37 @@ final class NatsDocuments implements VersionedDocuments {
 
   @Override
   public Runnable watch(String key, Runnable changed) {
-    Watch watch = new Watch(bucket.republished(KeyToken.encode(key)), changed);
-    guard.lock();
-    try {
-      watch.subscribe(dispatcher());
-      watches.add(watch);
-    } finally {
-      guard.unlock();
-    }
-    return () -> end(watch);
+    return watched.add(key, changed);
   }
 
-  private void end(Watch watch) {
-    guard.lock();
-    try {
-      Dispatcher shared = dispatcher;
-      if (watches.remove(watch) && shared != null) {
-        watch.unsubscribe(shared);
-      }
-    } finally {
-      guard.unlock();
-    }
+  /** A subscription. It ends with its connection, which another may replace. */
+  private void subscribe(String key, WatchRequest request) {
+    Connection over = bucket.connection();
+    Dispatcher dispatcher = over.createDispatcher(message -> tell(request, message.getHeaders()));
+    CompletableFuture<Void> subscription = new CompletableFuture<>();
+    ConnectionListener closing =
+        (connection, event) -> {
+          if (event == ConnectionListener.Events.CLOSED) {
+            subscription.complete(null);
+          }
+        };
+    over.addConnectionListener(closing);
+    var unused =
+        subscription.whenComplete(
+            (none, failure) -> {
+              over.removeConnectionListener(closing);
+              if (dispatcher.isActive()) {
+                over.closeDispatcher(dispatcher);
+              }
+            });
+    request.carriedBy(subscription, none -> {});
+    dispatcher.subscribe(bucket.republished(TOKENS.escape(key)));
   }
 
-  /** A connection that was made in place of another has no subscriptions yet. */
-  private void watchAgain() {
-    Connection over = watchedOver;
-    Connection present = bucket.connection();
-    if (over == null || over == present) {
-      return;
-    }
-    guard.lock();
-    try {
-      if (watchedOver != present) {
-        dispatcher = null;
-        Dispatcher shared = dispatcher();
-        watches.forEach(watch -> watch.subscribe(shared));
-      }
-    } finally {
-      guard.unlock();
-    }
-  }
-
-  /** Under the lock. */
-  private Dispatcher dispatcher() {
-    Dispatcher shared = dispatcher;
-    if (shared == null) {
-      Connection present = bucket.connection();
-      shared = present.createDispatcher();
-      dispatcher = shared;
-      watchedOver = present;
-    }
-    return shared;
-  }
-
-  /** Guarded by the lock of its documents. */
-  private final class Watch {
-    private final String subject;
-    private final Runnable changed;
-    private @Nullable Subscription subscription;
-
-    private Watch(String subject, Runnable changed) {
-      this.subject = subject;
-      this.changed = changed;
-    }
-
-    private void subscribe(Dispatcher shared) {
-      subscription = shared.subscribe(subject, this::hear);
-    }
-
-    private void unsubscribe(Dispatcher shared) {
-      Subscription present = subscription;
-      if (present != null && present.isActive()) {
-        shared.unsubscribe(present);
-      }
-    }
-
-    private void hear(Message message) {
-      if (!message.hasHeaders() || !writer.equals(message.getHeaders().getLast(WRITER))) {
-        changed.run();
-      }
+  private void tell(WatchRequest request, @Nullable Headers headers) {
+    String sequence = headers == null ? null : headers.getLast(SEQUENCE);
+    if (headers != null && sequence != null) {
+      request.tell(Long.parseLong(sequence), writer.equals(headers.getLast(WRITER)));
     }
   }
 
@@ -299,16 +247,7 @@ final class NatsDocuments implements VersionedDocuments {
 
   @Override
   public void close() {
-    guard.lock();
-    try {
-      Connection over = watchedOver;
-      Dispatcher shared = dispatcher;
-      if (over != null && shared != null && shared.isActive()) {
-        over.closeDispatcher(shared);
-      }
-    } finally {
-      guard.unlock();
-    }
+    watched.close();
     bucket.close();
   }
 }

@@ -118,6 +118,7 @@ class NatsDocumentsTest extends DocumentsContract {
     documents().watch("session/b", b::incrementAndGet);
     documents().watch("session/b", ended::incrementAndGet).run();
     assertThat(write("session/a", read("session/a"), "own")).isTrue();
+    assertThat(write("session/b", read("session/b"), "own")).isTrue();
     assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "x")).made())
         .isTrue();
     await().atMost(LONG).until(() -> b.get() == 1);

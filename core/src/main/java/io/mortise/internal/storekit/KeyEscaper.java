@@ -5,17 +5,24 @@ import java.util.HexFormat;
 import java.util.Optional;
 
 /**
- * Writes names as parts of keys, one to one: ASCII letters, digits and the plain characters stand
- * for themselves. Each other byte of UTF-8 is written as {@code =} and two hexadecimal digits.
+ * Writes keys of documents as keys of a server, one to one: the kind, a separator and the name. In
+ * a name ASCII letters, digits and the plain characters stand for themselves. Each other byte of
+ * UTF-8 is written as {@code =} and two hexadecimal digits.
  *
+ * @param separator stands in place of the slash behind the kind
  * @param plain ASCII characters without {@code =}
  */
-public record KeyEscaper(String plain) {
+public record KeyEscaper(char separator, String plain) {
   private static final HexFormat HEX = HexFormat.of().withUpperCase();
   private static final char ESCAPE = '=';
 
-  /** A part of a key. */
-  public String escape(String name) {
+  /** The key that the server gets. */
+  public String escape(String key) {
+    int slash = key.indexOf('/');
+    return key.substring(0, slash) + separator + escapeName(key.substring(slash + 1));
+  }
+
+  private String escapeName(String name) {
     StringBuilder part = new StringBuilder();
     for (byte one : name.getBytes(StandardCharsets.UTF_8)) {
       char letter = (char) (one & 0xFF);
@@ -35,8 +42,15 @@ public record KeyEscaper(String plain) {
         || plain.indexOf(letter) >= 0;
   }
 
-  /** The reverse; empty if no name is written so, and another program has made the key. */
-  public Optional<String> unescape(String part) {
+  /** The reverse; empty if no key is written so, and another program has made it. */
+  public Optional<String> unescape(String key) {
+    int end = key.indexOf(separator);
+    return end < 0
+        ? Optional.empty()
+        : unescapeName(key.substring(end + 1)).map(name -> key.substring(0, end) + '/' + name);
+  }
+
+  private Optional<String> unescapeName(String part) {
     byte[] name = new byte[part.length()];
     int length = 0;
     try {
@@ -53,6 +67,6 @@ public record KeyEscaper(String plain) {
       return Optional.empty();
     }
     return Optional.of(new String(name, 0, length, StandardCharsets.UTF_8))
-        .filter(found -> escape(found).equals(part));
+        .filter(found -> escapeName(found).equals(part));
   }
 }

@@ -3,7 +3,6 @@ package io.mortise.jdbc.batch;
 import io.mortise.jdbc.table.ContendedRequest;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.LockRepository;
-import io.mortise.jdbc.table.SingleStatementPath;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.sql.SQLException;
@@ -55,7 +54,9 @@ final class BatchExecutor {
       return;
     }
     List<@Nullable Reply> replies = new ArrayList<>();
-    BatchFailure batchFailure = attempt(fast -> replies.addAll(fast.together(batchedRequests)));
+    BatchFailure batchFailure =
+        attempt(
+            storeConnection -> replies.addAll(storeConnection.repository.answers(batchedRequests)));
     List<StoreTask> answered = new ArrayList<>();
     for (int i = 0; i < asked.size(); i++) {
       BatchEntry batchEntry = asked.get(i);
@@ -75,7 +76,7 @@ final class BatchExecutor {
                 precedingRelease,
                 reply == null
                     ? null
-                    : SingleStatementPath.released(batchedRequests.get(i).releasing())));
+                    : LockRepository.released(batchedRequests.get(i).releasing())));
       }
       answered.addAll(taken(batchEntry.task, reply));
     }
@@ -110,7 +111,8 @@ final class BatchExecutor {
     List<Request> requests =
         asked.stream().map(task -> Objects.requireNonNull(task.request())).toList();
     List<ContendedRequest> contendedRequests = new ArrayList<>();
-    BatchFailure batchFailure = attempt(fast -> contendedRequests.addAll(fast.contended(requests)));
+    BatchFailure batchFailure =
+        attempt(storeConnection -> contendedRequests.addAll(storeConnection.contended(requests)));
     Set<StoreTask> over = new HashSet<>();
     if (batchFailure != null) {
       asked.stream().filter(batchFailure::isOver).forEach(over::add);
@@ -128,19 +130,15 @@ final class BatchExecutor {
     return over;
   }
 
-  private interface BatchAction {
-    void on(SingleStatementPath fast) throws SQLException;
-  }
-
-  private @Nullable BatchFailure attempt(BatchAction doing) {
+  private @Nullable BatchFailure attempt(TransactionRunner.ConnectionAction doing) {
     partlyDone = false;
     TransactionFailure transactionFailure =
         transactionAttempt.attempt(
             storeConnection -> {
               try {
-                doing.on(storeConnection.fast);
+                doing.on(storeConnection);
               } catch (SQLException e) {
-                partlyDone = storeConnection.fast.mayBePartlyDone();
+                partlyDone = storeConnection.repository.mayBePartlyDone();
                 throw e;
               }
             });

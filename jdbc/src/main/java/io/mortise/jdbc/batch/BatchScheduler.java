@@ -155,7 +155,7 @@ final class BatchScheduler {
         unlessOut(
             () ->
                 transactionRunner.attemptRead(
-                    storeConnection -> storeConnection.fast.ensureUnlocked(request.name())));
+                    storeConnection -> storeConnection.repository.ensureUnlocked(request.name())));
     if (transactionFailure == null || transactionFailure.errorKind() != ErrorKind.BUSY) {
       return false;
     }

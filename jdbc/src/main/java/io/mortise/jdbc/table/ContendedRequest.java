@@ -23,7 +23,45 @@ public final class ContendedRequest {
   private boolean done;
 
   /** What became of an acquire that was done. */
-  LockRepository.@Nullable ContendedOutcome place;
+  @Nullable ContendedOutcome place;
+
+  /**
+   * What became of one who expected to find a lock held.
+   *
+   * @param taken what was granted, since it was free; null if the attempt is in the queue now
+   * @param holder who has it, if it is not taken; so the rest
+   * @param left microseconds that the holder's session lives without a further renewal
+   * @param atMostUntil when its at-most time ends
+   * @param soonest when the first session ends of those that are ahead
+   */
+  record ContendedOutcome(
+      LockRepository.@Nullable TokenRange taken,
+      String holder,
+      long token,
+      long left,
+      long atMostUntil,
+      long ahead,
+      long soonest,
+      long now) {
+    /** As queue_up.sql says. */
+    static ContendedOutcome read(ResultSet row) throws SQLException {
+      String holder = row.getString(1);
+      if (holder == null) {
+        return new ContendedOutcome(
+            new LockRepository.TokenRange(row.getLong(2), row.getInt(3)), "", 0, 0, 0, 0, 0, 0);
+      }
+      long soonest = row.getLong(7);
+      return new ContendedOutcome(
+          null,
+          holder,
+          row.getLong(2),
+          row.getLong(4),
+          row.getLong(5),
+          row.getLong(6),
+          soonest == 0 ? LockRecord.NEVER : soonest,
+          row.getLong(8));
+    }
+  }
 
   /**
    * @param request an acquire of a whole lock, or a release
@@ -59,7 +97,7 @@ public final class ContendedRequest {
   void read(ResultSet row) throws SQLException {
     done = row.next();
     if (done && request instanceof Request.Acquire) {
-      place = LockRepository.ContendedOutcome.read(row);
+      place = ContendedOutcome.read(row);
       String holder = row.getString(1);
       if (holder != null && (row.getInt(3) & HoldRow.TOLD) == 0) {
         pendingNotifications.add(
@@ -87,13 +125,13 @@ public final class ContendedRequest {
     if (!done) {
       return null;
     }
-    LockRepository.ContendedOutcome found = place;
+    ContendedOutcome found = place;
     if (found == null) {
-      return SingleStatementPath.released(request.attempt());
+      return LockRepository.released(request.attempt());
     }
     LockRepository.TokenRange taken = found.taken();
     if (taken != null) {
-      return SingleStatementPath.granted((Request.Acquire) request, taken);
+      return taken.granted((Request.Acquire) request);
     }
     long mayBeFree = Math.min(found.atMostUntil(), found.now() + found.left());
     if (found.ahead() > 0) {

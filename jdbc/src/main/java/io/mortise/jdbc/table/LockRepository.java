@@ -10,9 +10,9 @@ import io.mortise.spi.LockQuery;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +40,13 @@ public class LockRepository extends SessionRepository {
     long now() throws SQLException;
   }
 
-  record TokenRange(long token, int tokens) {}
+  /** What an acquire took; no tokens where an attempt was ended instead. */
+  record TokenRange(long token, int tokens) {
+    /** The answer to the acquire. */
+    Reply granted(Request.Acquire request) {
+      return new Reply.Granted(request.attempt(), token, tokens, false, request.terms().atMost());
+    }
+  }
 
   /**
    * What a step will be about.
@@ -51,6 +57,35 @@ public class LockRepository extends SessionRepository {
     public static PrefetchTarget of(Request request) {
       return new PrefetchTarget(request.name(), request.attempt());
     }
+  }
+
+  /** Whether {@link #alone} may know an answer. */
+  public static boolean hasFastPath(Request request) {
+    if (request instanceof Request.Acquire acquire) {
+      return acquire.mode().isExclusive() && acquire.provenDead() == null;
+    }
+    return request instanceof Request.Abandon;
+  }
+
+  /**
+   * The answer of the one-statement path, which commits by itself; null if nothing was changed, and
+   * {@link LockTable#apply} decides.
+   *
+   * @param isNew whether nobody here has asked for the lock, which may have no row
+   */
+  public final @Nullable Reply alone(Request request, boolean isNew, Clock clock)
+      throws SQLException {
+    if (request instanceof Request.Acquire acquire) {
+      TokenRange taken = isNew ? acquireFirst(acquire) : null;
+      taken = taken == null ? acquireFast(acquire, clock) : taken;
+      return taken == null ? null : taken.granted(acquire);
+    }
+    return abandonFast((Request.Abandon) request, clock) ? released(request.attempt()) : null;
+  }
+
+  /** The answer to a release of a lock that was held. */
+  public static Reply released(AttemptId attempt) {
+    return new Reply.Ended(attempt, Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false);
   }
 
   @Nullable TokenRange acquireFast(Request.Acquire request, Clock clock) throws SQLException {
@@ -373,60 +408,53 @@ public class LockRepository extends SessionRepository {
     public AttemptId releasing() {
       return Objects.requireNonNull(old);
     }
+
+    /**
+     * The answer, or null where {@link LockTable#apply} decides.
+     *
+     * @param done as {@link #together} returns it
+     */
+    @Nullable Reply reply(Map<String, TokenRange> done) {
+      TokenRange taken = done.get(request.attempt().encoded());
+      if (taken == null) {
+        return null;
+      }
+      boolean holds = taken.tokens() > 0;
+      // Of an attempt that asks to hold it is no answer that it has ended, nor the reverse.
+      if (request instanceof Request.Acquire acquire) {
+        return holds ? taken.granted(acquire) : null;
+      }
+      return holds ? null : released(request.attempt());
+    }
   }
 
   /**
-   * Takes and releases many locks by one statement, those that are in no one's way.
+   * Takes and releases many locks by one statement, which commits by itself, those that are in no
+   * one's way.
    *
+   * @param batchedRequests each with a fast path, no lock twice
    * @return what those got that were served, by their attempts
    */
   Map<String, TokenRange> together(List<BatchedRequest> batchedRequests) throws SQLException {
     return Map.of();
   }
 
+  /** The answers of {@link #together}; null where {@link LockTable#apply} decides. */
+  public final List<@Nullable Reply> answers(List<BatchedRequest> batchedRequests)
+      throws SQLException {
+    Map<String, TokenRange> done = together(batchedRequests);
+    List<@Nullable Reply> answers = new ArrayList<>();
+    for (BatchedRequest batchedRequest : batchedRequests) {
+      answers.add(batchedRequest.reply(done));
+    }
+    return answers;
+  }
+
   /**
    * Fails at once if somebody else keeps the lock's row locked, where every statement would wait
    * for it for too long.
    */
-  void ensureUnlocked(LockName name) throws SQLException {}
-
-  /**
-   * What became of one who expected to find a lock held.
-   *
-   * @param taken what was granted, since it was free; null if the attempt is in the queue now
-   * @param holder who has it, if it is not taken; so the rest
-   * @param left microseconds that the holder's session lives without a further renewal
-   * @param atMostUntil when its at-most time ends
-   * @param soonest when the first session ends of those that are ahead
-   */
-  record ContendedOutcome(
-      @Nullable TokenRange taken,
-      String holder,
-      long token,
-      long left,
-      long atMostUntil,
-      long ahead,
-      long soonest,
-      long now) {
-    /** As queue_up.sql says. */
-    static ContendedOutcome read(ResultSet row) throws SQLException {
-      String holder = row.getString(1);
-      if (holder == null) {
-        return new ContendedOutcome(
-            new TokenRange(row.getLong(2), row.getInt(3)), "", 0, 0, 0, 0, 0, 0);
-      }
-      long soonest = row.getLong(7);
-      return new ContendedOutcome(
-          null,
-          holder,
-          row.getLong(2),
-          row.getLong(4),
-          row.getLong(5),
-          row.getLong(6),
-          soonest == 0 ? LockRecord.NEVER : soonest,
-          row.getLong(8));
-    }
-  }
+  public void ensureUnlocked(LockName name) throws SQLException {}
 
   /**
    * Does steps on contended locks, in order, each in a transaction of its own: all of them in one
@@ -438,7 +466,7 @@ public class LockRepository extends SessionRepository {
    * Whether some of what was last asked for by {@link #together} or {@link #contended} may have
    * been committed, if that failed.
    */
-  boolean mayBePartlyDone() {
+  public boolean mayBePartlyDone() {
     return false;
   }
 }

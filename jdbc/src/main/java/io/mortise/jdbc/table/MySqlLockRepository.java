@@ -160,7 +160,7 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
   }
 
   @Override
-  void ensureUnlocked(LockName name) throws SQLException {
+  public void ensureUnlocked(LockName name) throws SQLException {
     of("unlocked", name.value()).query().close();
   }
 

@@ -318,7 +318,7 @@ abstract class PrefetchingLockRepository extends LockRepository {
   }
 
   @Override
-  boolean mayBePartlyDone() {
+  public boolean mayBePartlyDone() {
     return partlyDone;
   }
 

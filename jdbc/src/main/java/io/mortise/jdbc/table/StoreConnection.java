@@ -1,6 +1,7 @@
 package io.mortise.jdbc.table;
 
 import io.mortise.internal.table.LockTable;
+import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreReport;
 import java.sql.Connection;
@@ -21,7 +22,6 @@ public final class StoreConnection implements AutoCloseable {
   private @Nullable ConnectionState before;
 
   public final LockRepository repository;
-  public final SingleStatementPath fast;
   public final LockTable<?, SQLException> locks;
   public final SqlSessionTable sessions;
   public final FactTable facts;
@@ -31,9 +31,6 @@ public final class StoreConnection implements AutoCloseable {
     this.connection = connection;
     this.transactions = transactions;
     this.repository = repository;
-    this.fast =
-        new SingleStatementPath(
-            repository, notifications -> pendingNotifications.add(notifications));
     this.locks =
         new LockTable<>(
             new SqlLockRecords(
@@ -83,6 +80,18 @@ public final class StoreConnection implements AutoCloseable {
   public void rollback() throws SQLException {
     pendingNotifications.clear();
     transactions.rollback();
+  }
+
+  /**
+   * Does what is common on locks that others want, in one text.
+   *
+   * @param requests each with a fast path, those who acquire ready to queue
+   */
+  public List<ContendedRequest> contended(List<Request> requests) throws SQLException {
+    List<ContendedRequest> asked = requests.stream().map(ContendedRequest::new).toList();
+    repository.contended(asked);
+    asked.forEach(one -> pendingNotifications.addAll(one.pendingNotifications()));
+    return asked;
   }
 
   public long now() throws SQLException {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class ContendedRequestRunner {
   private ContendedRequestRunner() {}
 
-  static LockRepository.@Nullable ContendedOutcome queueUp(
+  static ContendedRequest.@Nullable ContendedOutcome queueUp(
       LockRepository lockRepository,
       Request.Acquire request,
       Consumer<SessionNotification> pendingNotifications)
@@ -41,6 +41,6 @@ final class ContendedRequestRunner {
 
   static @Nullable Reply reply(StoreConnection storeConnection, Request request)
       throws SQLException {
-    return storeConnection.fast.contended(List.of(request)).get(0).reply();
+    return storeConnection.contended(List.of(request)).get(0).reply();
   }
 }

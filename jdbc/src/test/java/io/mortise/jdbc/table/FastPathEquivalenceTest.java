@@ -277,7 +277,7 @@ class FastPathEquivalenceTest {
             case RETAKE -> retake(storeConnection, state);
             case HAND_OFF -> ContendedRequestRunner.reply(storeConnection, state.request);
             case QUEUE_UP -> ContendedRequestRunner.reply(storeConnection, state.request);
-            default -> storeConnection.fast.alone(state.request, storeConnection::now);
+            default -> storeConnection.repository.alone(state.request, false, storeConnection::now);
           };
       noteShort(state, reply, storeConnection.takeNotifications(), began);
       compareLater(one);
@@ -285,12 +285,9 @@ class FastPathEquivalenceTest {
 
     private static @Nullable Reply retake(StoreConnection storeConnection, LockStateGenerator state)
         throws SQLException {
-      return storeConnection
-          .fast
-          .together(
-              List.of(
-                  new LockRepository.BatchedRequest(state.next, state.request.attempt(), false)))
-          .get(0);
+      LockRepository.BatchedRequest retake =
+          new LockRepository.BatchedRequest(state.next, state.request.attempt(), false);
+      return retake.reply(storeConnection.repository.together(List.of(retake)));
     }
 
     void together(List<Case> asked) throws SQLException {
@@ -304,9 +301,10 @@ class FastPathEquivalenceTest {
                 : new LockRepository.BatchedRequest(state.next, state.request.attempt(), false));
       }
       long began = storeConnections.get(TRIED).now();
-      List<@Nullable Reply> replies = storeConnections.get(TRIED).fast.together(batchedRequests);
+      Map<String, LockRepository.TokenRange> done =
+          storeConnections.get(TRIED).repository.together(batchedRequests);
       for (int i = 0; i < asked.size(); i++) {
-        noteShort(asked.get(i).first(), replies.get(i), List.of(), began);
+        noteShort(asked.get(i).first(), batchedRequests.get(i).reply(done), List.of(), began);
       }
       for (Case one : asked) {
         compareLater(one);
@@ -323,7 +321,7 @@ class FastPathEquivalenceTest {
       outcome.taken = reply != null;
       if (reply != null) {
         if (state.next != null) {
-          outcome.answers.add(shown(SingleStatementPath.released(state.request.attempt())));
+          outcome.answers.add(shown(LockRepository.released(state.request.attempt())));
         }
         outcome.answers.add(shown(reply));
         told.forEach(sessionNotification -> outcome.told.add(shown(sessionNotification)));

@@ -1,4 +1,4 @@
-package io.mortise.nats;
+package io.mortise.internal.storekit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,7 +9,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class KeyTokenTest {
+class KeyEscaperTest {
+  private static final KeyEscaper ESCAPER = new KeyEscaper('.', "-_/");
+
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -28,21 +30,21 @@ class KeyTokenTest {
         "lock/\\"
       })
   void givenKey_thenItIsOneTokenOfPlainCharacters_andIsFoundAgain(String key) {
-    String token = KeyToken.encode(key);
+    String token = ESCAPER.escape(key);
     assertThat(token).matches("(lock|session)\\.[-/_=a-zA-Z0-9]+");
-    assertThat(KeyToken.decode(token)).contains(key);
+    assertThat(ESCAPER.unescape(token)).contains(key);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"lock.=zz", "lock.=4", "lock.a=", "lock.=41", "lock.=2f", "lock.=FF"})
   void givenTokenThatAnotherProgramHasMade_thenItIsNoKey(String token) {
-    assertThat(KeyToken.decode(token)).isEmpty();
+    assertThat(ESCAPER.unescape(token)).isEmpty();
   }
 
   @ParameterizedTest
   @CsvSource({"lock/a.b, lock.a=2Eb", "lock/é, lock.=C3=A9", "session/x/y, session.x/y"})
   void givenKey_thenItsTokenStays(String key, String token) {
-    assertThat(KeyToken.encode(key)).isEqualTo(token);
+    assertThat(ESCAPER.escape(key)).isEqualTo(token);
   }
 
   @Test
@@ -51,7 +53,7 @@ class KeyTokenTest {
     int names = 0;
     for (char first = ' '; first < 0x180; first++) {
       for (char second : new char[] {'=', '4', '1', 'A', '.'}) {
-        tokens.add(KeyToken.encode("lock/" + first + second));
+        tokens.add(ESCAPER.escape("lock/" + first + second));
         names++;
       }
     }
