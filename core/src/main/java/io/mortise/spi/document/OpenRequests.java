@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -70,7 +71,7 @@ final class OpenRequests {
   private List<Request> next(LockName name) {
     guard.lock();
     try {
-      return open.getOrDefault(name, List.of()).stream()
+      return Objects.requireNonNull(open.get(name)).stream()
           .limit(MOST_TOGETHER)
           .map(OpenRequest::request)
           .toList();
@@ -86,7 +87,7 @@ final class OpenRequests {
     List<OpenRequest> done;
     guard.lock();
     try {
-      List<OpenRequest> all = open.getOrDefault(name, List.of());
+      List<OpenRequest> all = Objects.requireNonNull(open.get(name));
       List<OpenRequest> first = replies == null ? all : all.subList(0, replies.size());
       done = List.copyOf(first);
       first.clear();
@@ -97,7 +98,7 @@ final class OpenRequests {
     boolean more;
     guard.lock();
     try {
-      more = !open.getOrDefault(name, List.of()).isEmpty();
+      more = !Objects.requireNonNull(open.get(name)).isEmpty();
       if (!more) {
         open.remove(name);
       }
