@@ -69,7 +69,7 @@ class TimelessStoreHandOffTest {
   @Test
   void given100WaitersIn20Processes_whenTheyComeBack3Times_thenRequestsPerGrantAreBounded() {
     for (int i = 0; i < PROCESSES; i++) {
-      new Waiting(i).begin();
+      new Waiting(i, ROUNDS).begin();
     }
     runAll();
     assertThat(granted).hasSize(GRANTS);
@@ -83,13 +83,25 @@ class TimelessStoreHandOffTest {
         .isLessThan(6 * GRANTS);
   }
 
+  @Test
+  void givenAcquireInFlight_whenMoreRequestsOfItsProcessCome_thenTheyShareOneWrite() {
+    new Waiting(0, 1).begin();
+    runAll();
+    assertThat(granted).hasSize(WAITERS);
+    assertThat(requests.get("write lock"))
+        .as("the first acquire; the others, with its release; the other releases")
+        .isEqualTo(1 + 1 + WAITERS - 1);
+  }
+
   /** Holds what it is granted for no time. */
   private final class Waiting {
     private final SessionId id = SessionId.random(random);
     private final StoreSession session;
+    private final int rounds;
     private long attempts;
 
-    Waiting(int number) {
+    Waiting(int number, int rounds) {
+      this.rounds = rounds;
       LockStore store =
           DocumentStoreOpener.open(
               TimelessStoreUnderTest.PROFILE,
@@ -137,7 +149,7 @@ class TimelessStoreHandOffTest {
         session.submit(
             new Request.Abandon(LOCK, attempt),
             reply -> {
-              if (attempts < WAITERS * ROUNDS) {
+              if (attempts < WAITERS * rounds) {
                 acquire();
               }
             });
