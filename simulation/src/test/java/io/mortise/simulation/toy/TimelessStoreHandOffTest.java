@@ -98,7 +98,7 @@ class TimelessStoreHandOffTest {
     private final SessionId id = SessionId.random(random);
     private final StoreSession session;
     private final int rounds;
-    private long attempts;
+    private int attempts;
 
     Waiting(int number, int rounds) {
       this.rounds = rounds;
@@ -109,7 +109,7 @@ class TimelessStoreHandOffTest {
               new FarDocuments(),
               () -> TimeUnit.MICROSECONDS.toNanos(micros),
               () -> micros,
-              millis -> task -> later(random.nextInt(1_000 * millis), task),
+              millis -> task -> later(random.nextLong(1_000L * millis), task),
               null);
       ClientLabel label = new ClientLabel("host", number, "process");
       session = store.open(new SessionSpec(id, Duration.ofMinutes(1), label), this::hear);
