@@ -1,6 +1,5 @@
 package io.mortise.spi.document;
 
-import io.mortise.LockName;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.internal.table.SessionDocument;
@@ -15,10 +14,8 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -29,9 +26,7 @@ final class DocumentSession implements StoreSession {
   private final SessionDocuments renewals;
   private final SessionSpec spec;
   private final Consumer<SessionNotification> hints;
-
-  /** The last request of each lock that was not answered: those of one lock keep their order. */
-  private final Map<LockName, CompletableFuture<Boolean>> last = new ConcurrentHashMap<>();
+  private final OpenRequests requests;
 
   private final AtomicBoolean watched = new AtomicBoolean();
 
@@ -53,6 +48,7 @@ final class DocumentSession implements StoreSession {
     this.renewals = renewals;
     this.spec = spec;
     this.hints = hints;
+    this.requests = new OpenRequests(store, spec.id());
   }
 
   @Override
@@ -71,36 +67,7 @@ final class DocumentSession implements StoreSession {
       sink.accept(refusal);
       return;
     }
-    CompletableFuture<Boolean> answered = new CompletableFuture<>();
-    CompletableFuture<Boolean> before = last.put(request.name(), answered);
-    if (before == null || !rules().keepsOrderOfRequests()) {
-      send(request, sink, answered);
-    } else {
-      var unused = before.thenRun(() -> send(request, sink, answered));
-    }
-  }
-
-  private DocumentRules rules() {
-    return renewals.updater().rules();
-  }
-
-  private void send(Request request, Consumer<Reply> sink, CompletableFuture<Boolean> answered) {
-    CompletionStages.start(() -> store.request(request))
-        .handle((reply, failure) -> failure == null ? reply : failed(request, failure))
-        .thenAccept(
-            reply -> {
-              last.remove(request.name(), answered);
-              try {
-                sink.accept(reply);
-              } finally {
-                answered.complete(true);
-              }
-            });
-  }
-
-  /** A write without an answer may have been made; so may a note that came before it. */
-  private static Reply failed(Request request, Throwable failure) {
-    return new Reply.Failed(request.attempt(), true, CompletionStages.cause(failure));
+    requests.add(request, sink);
   }
 
   @Override

@@ -26,6 +26,7 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
+import io.mortise.spi.document.SessionDocuments.KnownSessions;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -40,6 +41,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -276,9 +278,20 @@ public final class DocumentStore implements LockStore {
     return locks.step(name, (table, now) -> table.reopen(name, now));
   }
 
-  /** Takes the step of a request. */
-  CompletionStage<Reply> request(Request request) {
-    return locks.request(request, () -> ownRenewals.left(request.attempt().session()));
+  /**
+   * Takes one step with the requests of a session about one lock.
+   *
+   * @param open those that there are now; asked for each time that the step is taken
+   * @return the replies to those with which it was taken in the end
+   */
+  CompletionStage<List<Reply>> requests(
+      LockName name, SessionId session, Supplier<List<Request>> open) {
+    KnownSessions known = new KnownSessions(session, () -> ownRenewals.left(session));
+    return locks.requests(name, open, known);
+  }
+
+  DocumentRules rules() {
+    return sessions.updater().rules();
   }
 
   OwnRenewals ownRenewals() {

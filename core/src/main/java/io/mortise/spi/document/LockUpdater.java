@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +33,9 @@ record LockUpdater(SessionDocuments sessions) {
 
   /** Takes a step outside any session: one of an operator, or of a sweep. */
   <T> CompletionStage<T> step(LockName name, TableStep<T> step) {
+    KnownSessions known = new KnownSessions();
     return updater()
-        .update(key(name), found -> prepare(name, found, false, KnownSessions::new, step))
+        .update(key(name), found -> prepare(name, found, reply -> false, known, step))
         .thenCompose(this::finish);
   }
 
@@ -46,6 +47,7 @@ record LockUpdater(SessionDocuments sessions) {
   CompletionStage<Integer> sweep(LockName name) {
     StepResult<Integer> none =
         new StepResult<>(null, false, DocumentSweeper.NOT_THERE, List.of(), List.of());
+    KnownSessions known = new KnownSessions();
     return updater()
         .update(
             key(name),
@@ -53,33 +55,33 @@ record LockUpdater(SessionDocuments sessions) {
                 found.text() == null
                     ? CompletableFuture.completedFuture(new Update<>(false, null, none))
                     : prepare(
-                        name,
-                        found,
-                        false,
-                        KnownSessions::new,
-                        (table, now) -> table.sweep(name, now)))
+                        name, found, reply -> false, known, (table, now) -> table.sweep(name, now)))
         .thenCompose(this::finish);
   }
 
   /**
-   * Takes the step of a request. It starts from the document that this process remembers, without a
-   * read, if the step depends on no session but the requester's and leaves no notification. The
-   * write compares the version, so a stale document is read again.
+   * Takes one step with the requests of a session. It starts from the document that this process
+   * remembers, without a read, if the step depends on no session but the requester's and leaves no
+   * notification. The write compares the version, so a stale document is read again.
    *
-   * @param left for how many microseconds nobody may end the requester's session; 0 if unknown. If
-   *     it ends between that and the write, a contender finds a dead holder, as after a crash
+   * @param open the requests, asked for each time that the step is taken
+   * @param known for how long nobody may end the requester's session. If it ends between that and
+   *     the write, a contender finds a dead holder, as after a crash
+   * @return the replies to the requests with which the step was taken in the end
    */
-  CompletionStage<Reply> request(Request request, LongSupplier left) {
-    LockName name = request.name();
+  CompletionStage<List<Reply>> requests(
+      LockName name, Supplier<List<Request>> open, KnownSessions known) {
+    TableStep<List<Reply>> step =
+        (table, now) -> open.get().stream().map(request -> table.apply(request, now)).toList();
     // Another request of an attempt that ends may be in flight.
-    boolean always = request instanceof Request.Abandon && sessions.observer() != null;
-    TableStep<Reply> step = (table, now) -> table.apply(request, now);
-    Supplier<KnownSessions> known =
-        () -> new KnownSessions(request.attempt().session(), left.getAsLong());
+    Predicate<List<Reply>> always =
+        replies ->
+            sessions.observer() != null
+                && replies.stream().anyMatch(reply -> reply instanceof Reply.Ended);
     return updater()
         .updateRemembered(
             key(name),
-            found -> first(name, found, always, known.get(), step),
+            found -> first(name, found, always, known, step),
             found -> prepare(name, found, always, known, step))
         .thenCompose(this::finish);
   }
@@ -107,7 +109,11 @@ record LockUpdater(SessionDocuments sessions) {
 
   /** What the step makes of a remembered document; null if that cannot be said without a read. */
   private <T> @Nullable Update<StepResult<T>> first(
-      LockName name, VersionedText found, boolean always, KnownSessions known, TableStep<T> step) {
+      LockName name,
+      VersionedText found,
+      Predicate<T> always,
+      KnownSessions known,
+      TableStep<T> step) {
     StepResult<T> result =
         apply(DocumentCodec.decode(name, found.text()), found, known, step, now());
     return known.isIncomplete() || !notes(result, true).isEmpty()
@@ -122,25 +128,27 @@ record LockUpdater(SessionDocuments sessions) {
   private <T> CompletionStage<Update<StepResult<T>>> prepare(
       LockName name,
       VersionedText found,
-      boolean always,
-      Supplier<KnownSessions> known,
+      Predicate<T> always,
+      KnownSessions known,
       TableStep<T> step) {
     LockDocument document = DocumentCodec.decode(name, found.text());
     long now = now();
+    known.forgetOverdue(now);
     return sessions
         .withSessions(
-            sessions::readJudged,
-            known.get(),
-            liveness -> apply(document, found, liveness, step, now))
+            sessions::readJudged, known, liveness -> apply(document, found, liveness, step, now))
         .thenCompose(
             result ->
                 sessions
-                    .tell(notes(result, true), now)
+                    .tell(notes(result, true), List.of(), now)
                     .thenCompose(
-                        told ->
-                            told
-                                ? prepare(name, found, always, known, step)
-                                : CompletableFuture.completedFuture(update(name, result, always))));
+                        told -> {
+                          if (!told) {
+                            return CompletableFuture.completedFuture(update(name, result, always));
+                          }
+                          known.forgetAll();
+                          return prepare(name, found, always, known, step);
+                        }));
   }
 
   private <T> StepResult<T> apply(
@@ -167,9 +175,9 @@ record LockUpdater(SessionDocuments sessions) {
   }
 
   private static <T> Update<StepResult<T>> update(
-      LockName name, StepResult<T> result, boolean always) {
+      LockName name, StepResult<T> result, Predicate<T> always) {
     LockDocument next = result.document();
-    if (always && !result.changed()) {
+    if (!result.changed() && always.test(result.reply())) {
       // An acquire that was sent before and arrives later finds another version.
       LockDocument same = next == null ? new LockDocument(name, Mode.SHARERS) : next;
       return new Update<>(true, DocumentCodec.encode(same), result);
@@ -180,8 +188,7 @@ record LockUpdater(SessionDocuments sessions) {
   /** Removes and leaves the notes that come after the document. Polls replace those that fail. */
   private <T> CompletionStage<T> finish(StepResult<T> result) {
     return sessions
-        .forget(result.obsolete())
-        .thenCompose(done -> sessions.tell(notes(result, false), now()))
+        .tell(notes(result, false), result.obsolete(), now())
         .handle((done, failure) -> result.reply());
   }
 

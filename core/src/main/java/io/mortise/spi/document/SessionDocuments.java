@@ -21,7 +21,10 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -219,32 +222,37 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   }
 
   /**
-   * Leaves notifications, one after the other.
+   * Leaves notifications, and removes what was left of holds that have ended: one write for each
+   * session, all at a time.
    *
-   * @return whether any of them was not there before
+   * @param ended attempts whose earlier notifications go first
+   * @return whether any notification was not there before
    */
-  CompletionStage<Boolean> tell(List<SessionNotification> notifications, long now) {
-    CompletionStage<Boolean> told = CompletableFuture.completedFuture(false);
-    for (SessionNotification notification : notifications) {
-      SessionId id = notification.attempt().session();
-      told =
-          told.thenCompose(
-              before ->
-                  change(id, session -> session.tell(notification, now))
-                      .thenApply(isNew -> before || isNew));
+  CompletionStage<Boolean> tell(
+      List<SessionNotification> notifications, List<AttemptId> ended, long now) {
+    Map<SessionId, List<AttemptId>> forgotten =
+        ended.stream().collect(Collectors.groupingBy(AttemptId::session));
+    Map<SessionId, List<SessionNotification>> told =
+        notifications.stream().collect(Collectors.groupingBy(note -> note.attempt().session()));
+    CompletionStage<Boolean> all = CompletableFuture.completedFuture(false);
+    for (SessionId id :
+        Stream.concat(told.keySet().stream(), forgotten.keySet().stream()).distinct().toList()) {
+      CompletionStage<Boolean> changed =
+          change(
+              id,
+              session -> {
+                boolean any = false;
+                for (AttemptId attempt : forgotten.getOrDefault(id, List.of())) {
+                  any |= session.forget(attempt);
+                }
+                for (SessionNotification note : told.getOrDefault(id, List.of())) {
+                  any |= session.tell(note, now);
+                }
+                return any;
+              });
+      all = all.thenCombine(changed, Boolean::logicalOr);
     }
-    return told;
-  }
-
-  /** Removes what was left of holds, which have ended. */
-  CompletionStage<Boolean> forget(List<AttemptId> ended) {
-    CompletionStage<Boolean> forgotten = CompletableFuture.completedFuture(true);
-    for (AttemptId attempt : ended) {
-      forgotten =
-          forgotten.thenCompose(
-              before -> change(attempt.session(), session -> session.forget(attempt)));
-    }
-    return forgotten;
+    return all;
   }
 
   /** How a step has its sessions read. */
@@ -263,6 +271,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   /** The same, where some sessions are known. */
   <T> CompletionStage<T> withSessions(
       SessionReader reader, KnownSessions sessions, Function<KnownSessions, T> step) {
+    sessions.missing.clear();
     T result = step.apply(sessions);
     if (sessions.missing.isEmpty()) {
       return CompletableFuture.completedFuture(result);
@@ -275,17 +284,21 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
     return read.thenCompose(done -> withSessions(reader, sessions, step));
   }
 
-  /** The sessions that were read, and those that would have to be. Used by one step at a time. */
+  /**
+   * The sessions that were read, and those that would have to be. Used by one step at a time. A
+   * step that is taken again after a failed comparison keeps them: to read them anew would give
+   * others time to write. A session that has ended since is met by a later step.
+   */
   static final class KnownSessions implements LockStep.Liveness {
     private final Map<SessionId, Optional<SessionDocument>> known = new HashMap<>();
     private final Set<SessionId> missing = new HashSet<>();
     private final @Nullable SessionId renewed;
-    private final long renewedLeft;
+    private final LongSupplier renewedLeft;
 
     /** None of them. */
     KnownSessions() {
       renewed = null;
-      renewedLeft = 0;
+      renewedLeft = () -> 0;
     }
 
     /**
@@ -293,9 +306,19 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
      *
      * @param left for how many microseconds it lives at least; 0 if it is not known
      */
-    KnownSessions(SessionId renewed, long left) {
-      this.renewed = left > 0 ? renewed : null;
+    KnownSessions(SessionId renewed, LongSupplier left) {
+      this.renewed = renewed;
       this.renewedLeft = left;
+    }
+
+    /** They are to be read again. */
+    void forgetAll() {
+      known.clear();
+    }
+
+    /** Those whose time has passed since they were read may have been renewed. */
+    void forgetOverdue(long now) {
+      known.values().removeIf(found -> found.filter(it -> it.isOverdue(now)).isPresent());
     }
 
     /** Whether the step that was taken had to know more. */
@@ -328,8 +351,9 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
 
     @Override
     public long left(SessionId id, long now) {
-      if (id.equals(renewed) && !known.containsKey(id)) {
-        return renewedLeft;
+      long sure = id.equals(renewed) && !known.containsKey(id) ? renewedLeft.getAsLong() : 0;
+      if (sure > 0) {
+        return sure;
       }
       return isKnown(id) ? find(id).map(session -> session.left(now)).orElse(0L) : 1;
     }
