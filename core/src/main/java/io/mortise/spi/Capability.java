@@ -8,14 +8,20 @@ import io.mortise.HoldTerms;
  */
 public enum Capability {
   /**
-   * Holds hang on sessions that the store keeps. Without it each hold ends by itself when a TTL has
-   * passed since it was granted or its session was last renewed, and nobody needs to judge; a
-   * renewal costs as much as there are holds; a clone of the process is not noticed; no holder is
-   * notified while it holds that its lock is wanted, so every grant says that it may be ({@link
-   * Reply.Granted#wanted()}), but the store may say so when the hold is given back ({@link
-   * SessionNotification.Contended}); how a hold ended may be forgotten at once ({@link
-   * Reply.EndReason#UNKNOWN}), so that an acquire that arrives after its own end may hold until its
-   * TTL is over; and who holds may be shown by the attempt alone.
+   * Holds hang on sessions that the store keeps. Without it:
+   *
+   * <ul>
+   *   <li>Each hold ends by itself when a TTL has passed since it was granted or its session was
+   *       last renewed. Nobody needs to judge.
+   *   <li>A renewal costs as much as there are holds.
+   *   <li>A clone of the process is not noticed.
+   *   <li>No holder is notified while it holds that its lock is wanted, so every grant says that it
+   *       may be ({@link Reply.Granted#wanted()}). The store may say so when the hold is given back
+   *       ({@link SessionNotification.Contended}).
+   *   <li>How a hold ended may be forgotten at once ({@link Reply.EndReason#UNKNOWN}). So an
+   *       acquire that arrives after its own end may hold until its TTL is over.
+   *   <li>Who holds may be shown by the attempt alone.
+   * </ul>
    */
   SESSION,
   /** Waiting attempts stand in a queue in the store, and a release hands over. */

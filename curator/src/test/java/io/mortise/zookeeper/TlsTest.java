@@ -24,8 +24,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A server that speaks TLS and wants to see a certificate; ours stand in key stores. One test after
- * the other: client and server open their key stores anew for each connection, and with ten
- * connections at once each waited for up to 30 s.
+ * the other: client and server open their key stores anew for each connection, and ten connections
+ * at once exceed the timeout.
  */
 class TlsTest {
   private static final String PASSWORD = "changeit";

@@ -44,6 +44,9 @@ import org.jspecify.annotations.Nullable;
  * reading of a {@link ServerClock} may be so late. A later one counts if it is at most two seconds
  * later than that. An item that is touched then expires up to four seconds early. So it gets the
  * TTL, rounded up, and four seconds.
+ *
+ * <p><b>Waiters.</b> A fetch without the flag {@code u} marks an item. Only an acquire that found
+ * the item of another session sends one; a release looks for the mark.
  */
 final class MemcachedKeys implements ExpiringKeys {
   static final Duration EXPIRY_LAG = Duration.ofSeconds(5);

@@ -43,10 +43,8 @@ final class AcquireProtocol {
   private final Engine engine;
   private final boolean canQueue;
 
-  /**
-   * Whether the store has no queue, but tells a holder while it holds that others want its lock.
-   */
-  private final boolean pausesForWaiters;
+  /** Whether a holder in a store without a queue is notified of waiters during its hold. */
+  private final boolean isToldWhileHolding;
 
   private final boolean takesFloor;
 
@@ -62,7 +60,7 @@ final class AcquireProtocol {
     this.engine = engine;
     this.outages = new OutageLog(engine.storeName(), engine.env.ticker(), log::warn, log::info);
     this.canQueue = engine.store.profile().can(Capability.QUEUE);
-    this.pausesForWaiters = !canQueue && engine.store.profile().can(Capability.SESSION);
+    this.isToldWhileHolding = !canQueue && engine.store.profile().can(Capability.SESSION);
     this.takesFloor = engine.store.profile().can(Capability.TOKEN_FLOOR);
     this.isCalled = canQueue && engine.store.profile().can(Capability.PUSH);
   }
@@ -71,8 +69,8 @@ final class AcquireProtocol {
     return canQueue;
   }
 
-  boolean pausesForWaiters() {
-    return pausesForWaiters;
+  boolean isToldWhileHolding() {
+    return isToldWhileHolding;
   }
 
   /**

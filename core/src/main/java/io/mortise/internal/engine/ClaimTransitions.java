@@ -426,7 +426,7 @@ final class ClaimTransitions {
    */
   PendingRelease release(Stripe stripe, Claim claim, boolean quietly) {
     PendingRelease pendingRelease = end(stripe, claim, quietly && !claim.wanted);
-    if (engine.acquireProtocol.pausesForWaiters()) {
+    if (engine.acquireProtocol.isToldWhileHolding()) {
       stripe.gaveBack(claim.name, engine.localHandoff.wantedSince(claim), engine.env);
     } else if (!engine.acquireProtocol.canQueue()) {
       pendingRelease.heldSince = engine.localHandoff.wantedSince(claim);
@@ -441,7 +441,7 @@ final class ClaimTransitions {
       claim.joinable = isCommon(claim);
       if (claim.wanted
           && !engine.acquireProtocol.canQueue()
-          && !engine.acquireProtocol.pausesForWaiters()) {
+          && !engine.acquireProtocol.isToldWhileHolding()) {
         beginLater(stripe, claim, engine.env.jittered(COURTESY_NANOS));
       } else {
         engine.acquireProtocol.begin(stripe, claim);

@@ -30,7 +30,7 @@ final class PendingRelease {
 
   /**
    * When the hold began, in a store that tells only when it is given back whether others want it;
-   * else null.
+   * else null. Each grant of such a store says "wanted", so that is since when it is.
    */
   @Nullable Long heldSince;
 

@@ -68,6 +68,7 @@ final class ReleaseProtocol {
         if (pendingRelease.heldSince != null) {
           Long wantedSince = pendingRelease.wanted ? pendingRelease.heldSince : null;
           stripe.gaveBack(pendingRelease.name, wantedSince, engine.env);
+          // Else the abandon would be sent again.
           pendingRelease.wanted = false;
         }
         tell(stripe, pendingRelease, ended.how());
