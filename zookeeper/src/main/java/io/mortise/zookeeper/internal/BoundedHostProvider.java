@@ -11,8 +11,7 @@ import org.apache.zookeeper.client.StaticHostProvider;
  * The servers that a client tries, one after the other, and how long a try may take: ZooKeeper's
  * client divides the session timeout by the {@link #size} of what it is given. Else a connection
  * that was taken and is never answered would cost one who knows but one server the whole session: a
- * server that is alone does that to those who come while it starts (ZOOKEEPER-5051). A try has half
- * of the timeout, so that opening survives one such connection.
+ * server that is alone does that to those who come while it starts (ZOOKEEPER-5051).
  */
 final class BoundedHostProvider implements HostProvider {
   private static final Duration SHORTEST = Duration.ofSeconds(1);
@@ -23,11 +22,11 @@ final class BoundedHostProvider implements HostProvider {
   /**
    * One client's.
    *
-   * @param timeout how long opening may take
+   * @param timeout how long an answer may take
    */
   BoundedHostProvider(String hosts, int sessionMillis, Duration timeout) {
     this.servers = new StaticHostProvider(new ConnectStringParser(hosts).getServerAddresses());
-    long millis = Math.max(timeout.toMillis() / 2, SHORTEST.toMillis());
+    long millis = Math.max(timeout.toMillis(), SHORTEST.toMillis());
     this.size = Math.max(servers.size(), Math.toIntExact(sessionMillis / millis));
   }
 
