@@ -184,7 +184,7 @@ final class ConsulDocuments implements VersionedDocuments {
   /** A transaction that writes nothing, and is refused to a token that may not write. */
   CompletionStage<Answer> checkAccess() {
     String key = key(REMOVALS.keyOf(""));
-    return gateway.transact("[" + isIndex(key, Long.MAX_VALUE) + "," + set(key, "") + "]");
+    return gateway.transactAny("[" + isIndex(key, Long.MAX_VALUE) + "," + set(key, "") + "]");
   }
 
   /** Lists all keys of the kind each time, in memory: Consul lists them in one piece. */

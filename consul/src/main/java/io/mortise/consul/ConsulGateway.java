@@ -90,6 +90,11 @@ final class ConsulGateway implements AutoCloseable {
     return call("/v1/txn", operations, Answer::isOfTransaction);
   }
 
+  /** The same for one that may be executed again: of whichever agent answers. */
+  CompletionStage<Answer> transactAny(String operations) {
+    return agents.askAny(() -> transact(operations));
+  }
+
   private CompletionStage<Answer> call(
       String path, @Nullable String body, Predicate<Answer> isResult) {
     return agents

@@ -126,7 +126,7 @@ final class EtcdDocuments implements VersionedDocuments {
   /** A transaction that writes nothing, and is refused to a user who may not write. */
   CompletionStage<JsonObject> checkAccess() {
     String key = base64(prefix + REMOVALS.keyOf(""));
-    return gateway.call(
+    return gateway.callAny(
         "/v3/kv/txn",
         "{\"compare\":["
             + isRevision(key, "LESS", 0)

@@ -78,6 +78,11 @@ final class EtcdGateway implements AutoCloseable {
             });
   }
 
+  /** The same for a request that may be executed again: of whichever member answers. */
+  CompletionStage<JsonObject> callAny(String path, String body) {
+    return members.askAny(() -> call(path, body));
+  }
+
   /** Once more with a new token, if it was refused that one. */
   private CompletionStage<JsonObject> again(
       String path, String body, String refused, Throwable failure) {

@@ -36,12 +36,15 @@ final class HttpConnection {
   private static final HttpExchange ENDED =
       new HttpExchange(new HttpRequest("", "/", Map.of(), null), Duration.ZERO, null);
 
-  private final int server;
   private final URI address;
+  private final int servers;
   private final Duration limit;
   private final Ticker ticker;
 
   private final HostResolver resolver;
+
+  private volatile int route;
+  private volatile int addresses = 1;
 
   /** Another one for each address that is tried. Written by the thread that connects. */
   private volatile Socket socket = unconnected();
@@ -74,16 +77,16 @@ final class HttpConnection {
   /**
    * Not connected yet.
    *
-   * @param server which of the servers it is to
-   * @param limit for connecting, and for each step of it
+   * @param route the server by its number among all, plus as often their count as addresses of its
+   *     host are to be tried later than the others
+   * @param servers how many there are
+   * @param limit for connecting to any of the addresses; to find them and the handshake of TLS come
+   *     on top
    */
-  HttpConnection(int server, URI address, Duration limit, Ticker ticker) {
-    this(server, address, limit, ticker, InetAddress::getAllByName);
-  }
-
-  /** The same, with another directory of hosts. */
-  HttpConnection(int server, URI address, Duration limit, Ticker ticker, HostResolver resolver) {
-    this.server = server;
+  HttpConnection(
+      int route, int servers, URI address, Duration limit, Ticker ticker, HostResolver resolver) {
+    this.route = route;
+    this.servers = servers;
     this.address = address;
     this.limit = limit;
     this.ticker = ticker;
@@ -95,8 +98,14 @@ final class HttpConnection {
     return new Socket(Proxy.NO_PROXY);
   }
 
-  int server() {
-    return server;
+  /** The route that leads to it; the one that it was made with until it is connected. */
+  int route() {
+    return route;
+  }
+
+  /** How many addresses its host has; 1 until they are known. */
+  int addresses() {
+    return addresses;
   }
 
   /**
@@ -120,19 +129,24 @@ final class HttpConnection {
   }
 
   /**
-   * Tries one address after the other. Each has its share of what is left of the limit, so that all
-   * are tried within it. If there is none, the first failure is told: the second address is often
-   * one of IPv6 that no network here leads to.
+   * Tries one address after the other, beginning where its route says. Each has its share of what
+   * is left of the limit, so that all are tried within it. If there is none, the first failure is
+   * told: the second address is often one of IPv6 that no network here leads to.
    */
-  private Socket connected(InetAddress[] addresses) throws IOException {
+  private Socket connected(InetAddress[] all) throws IOException {
+    addresses = all.length;
+    int from = route;
+    int first = from / servers;
     long until = ticker.nanos() + limit.toNanos();
     IOException failure = null;
     for (int next = 0; ; next++) {
       Socket trying = socket;
-      long share = (until - ticker.nanos()) / (addresses.length - next);
+      long share = (until - ticker.nanos()) / (all.length - next);
       int millis = (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(share));
       try {
-        trying.connect(new InetSocketAddress(addresses[next], address.getPort()), millis);
+        InetAddress to = all[(first + next) % all.length];
+        trying.connect(new InetSocketAddress(to, address.getPort()), millis);
+        route = from + next * servers;
         return trying;
       } catch (IOException e) {
         trying.close();
@@ -143,7 +157,7 @@ final class HttpConnection {
         }
         // Before the look: one who kills it later closes this one.
         socket = unconnected();
-        if (isKilled || next == addresses.length - 1) {
+        if (isKilled || next == all.length - 1) {
           throw failure;
         }
       }

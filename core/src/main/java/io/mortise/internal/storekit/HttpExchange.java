@@ -118,7 +118,7 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
     }
     HttpResponse answer =
         new HttpResponse(
-            from.server(), head.status(), head.headers(), body.toString(StandardCharsets.UTF_8));
+            from.route(), head.status(), head.headers(), body.toString(StandardCharsets.UTF_8));
     return complete(answer) && mayFollow;
   }
 

@@ -2,11 +2,14 @@ package io.mortise.internal.storekit;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.storekit.HttpConnection.HostResolver;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.NoRouteToHostException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -24,12 +27,14 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -41,6 +46,10 @@ import org.jspecify.annotations.Nullable;
  * further ones wait for their turn, for no longer than for an answer: a request whose turn has not
  * come by then fails, and is never sent. A request whose server cannot be connected to goes to the
  * next one. A request that may have been executed is not sent again: that is its caller's affair.
+ *
+ * <p><b>Routes.</b> A server that fails is left for the next one; after the last one the first one
+ * comes again, at the next address of its host. So an address that takes connections and does not
+ * answer costs one request its timeout, and one that takes none costs one connection its share.
  *
  * <p><b>Threads.</b> The calling thread writes a request, if a connection is idle; a write into a
  * full socket blocks it for the timeout at most. The thread of the connection reads the answer and
@@ -57,6 +66,7 @@ public final class HttpServers implements AutoCloseable {
   private final int mostInFlight;
   private final String threadName;
   private final Ticker ticker;
+  private final HostResolver resolver;
   private final @Nullable SSLContext tls;
 
   /** All connections, and those that were used last first: others end by themselves. */
@@ -74,8 +84,11 @@ public final class HttpServers implements AutoCloseable {
 
   private int inFlight;
 
-  /** The server that answered last. */
+  /** The route that worked last (see {@link HttpConnection}). */
   private final AtomicInteger present = new AtomicInteger();
+
+  /** The most addresses that a host had. */
+  private final AtomicInteger mostAddresses = new AtomicInteger(1);
 
   private volatile boolean closed;
 
@@ -142,7 +155,7 @@ public final class HttpServers implements AutoCloseable {
             failure);
       } else if (failure instanceof IOException) {
         return new StoreUnavailableException(
-            "The connection to %s failed (store=%s): %s. Check that this is the HTTP port of %s, and tls."
+            "The connection to %s failed (store=%s): %s. Check that it runs, that this is the HTTP port of %s, and tls."
                 .formatted(product, display, failure.getMessage(), product),
             failure);
       }
@@ -204,11 +217,11 @@ public final class HttpServers implements AutoCloseable {
   /**
    * What a server has answered.
    *
-   * @param server which one, for {@link #moveOn}
+   * @param route to the server that has, for {@link #moveOn}
    * @param headers by their names in lower case
    * @param body the part after the last line end, if its lines were wanted
    */
-  public record HttpResponse(int server, int status, Map<String, String> headers, String body) {}
+  public record HttpResponse(int route, int status, Map<String, String> headers, String body) {}
 
   /**
    * Sends nothing yet.
@@ -218,6 +231,13 @@ public final class HttpServers implements AutoCloseable {
    * @throws StoreUnfitException if the trusted certificates cannot be read
    */
   public HttpServers(HttpTarget target, int mostInFlight, String purpose, Ticker ticker) {
+    this(target, mostInFlight, purpose, ticker, InetAddress::getAllByName);
+  }
+
+  /** The same, with another resolver. */
+  HttpServers(
+      HttpTarget target, int mostInFlight, String purpose, Ticker ticker, HostResolver resolver) {
+    this.resolver = resolver;
     this.target = target;
     this.mostInFlight = mostInFlight;
     this.threadName = "mortise-" + target.product().toLowerCase(Locale.ROOT) + "-" + purpose;
@@ -273,6 +293,33 @@ public final class HttpServers implements AutoCloseable {
       var unused = isStarted(exchange);
     }
     return exchange;
+  }
+
+  /**
+   * Makes a request that may be executed again. One server after the other is asked, at each
+   * address of its host, until one answers; for as long as a timeout for each of them lasts.
+   *
+   * @param request sends it, and fails with a {@link StoreUnavailableException} if another server
+   *     may do better
+   */
+  public <T> CompletionStage<T> askAny(Supplier<? extends CompletionStage<T>> request) {
+    return askAny(request, ticker.nanos(), 1);
+  }
+
+  private <T> CompletionStage<T> askAny(
+      Supplier<? extends CompletionStage<T>> request, long start, int tried) {
+    return request
+        .get()
+        .exceptionallyCompose(
+            failure -> {
+              int routes = target.servers().size() * mostAddresses.get();
+              Duration longest = target.timeout().multipliedBy(routes);
+              return CompletionStages.cause(failure) instanceof StoreUnavailableException
+                      && tried < routes
+                      && ticker.nanos() - start < longest.toNanos()
+                  ? askAny(request, start, tried + 1)
+                  : CompletableFuture.failedFuture(failure);
+            });
   }
 
   /** Whether it has its turn now; else it waits for it. */
@@ -338,7 +385,7 @@ public final class HttpServers implements AutoCloseable {
       HttpConnection last = idle.poll();
       if (last == null) {
         return false;
-      } else if (last.server() == present.get() && last.take(exchange)) {
+      } else if (last.route() == present.get() && last.take(exchange)) {
         return true;
       }
       last.kill();
@@ -368,11 +415,12 @@ public final class HttpServers implements AutoCloseable {
         }
       }
     } catch (IOException | RuntimeException | Error e) {
-      exchange.completeExceptionally(e);
       if (connection != null && !exchange.isCancelled()) {
-        moveOn(connection.server());
+        moveOn(connection.route());
         endIdle();
       }
+      // Now, since what depends on it may ask again.
+      exchange.completeExceptionally(e);
     } finally {
       if (connection != null) {
         end(connection);
@@ -397,8 +445,10 @@ public final class HttpServers implements AutoCloseable {
     first.giveUpUnless(connected, longest, () -> target.unconnected(longest));
     for (int tried = 1; ; tried++) {
       int to = present.get();
+      int servers = target.servers().size();
       HttpConnection connection =
-          new HttpConnection(to, target.servers().get(to), target.timeout(), ticker);
+          new HttpConnection(
+              to, servers, target.servers().get(to % servers), target.timeout(), ticker, resolver);
       open.add(connection);
       try {
         first.movesTo(connection, ticker.nanos());
@@ -407,6 +457,7 @@ public final class HttpServers implements AutoCloseable {
               "The store is closed (store=" + target.display() + ").");
         }
         connection.open(tls);
+        present.compareAndSet(to, connection.route());
         connected.complete(null);
         return connection;
       } catch (IOException | RuntimeException | Error e) {
@@ -414,9 +465,11 @@ public final class HttpServers implements AutoCloseable {
         if (!first.isCancelled()) {
           moveOn(to);
         }
-        if (!(e instanceof IOException) || tried == target.servers().size() || first.isDone()) {
+        if (!(e instanceof IOException) || tried == servers || first.isDone()) {
           throw e;
         }
+      } finally {
+        mostAddresses.accumulateAndGet(connection.addresses(), Math::max);
       }
     }
   }
@@ -439,11 +492,11 @@ public final class HttpServers implements AutoCloseable {
 
   /** Leaves the server that has answered so: another may do what it cannot, now. */
   public void moveOn(HttpResponse response) {
-    moveOn(response.server());
+    moveOn(response.route());
   }
 
   private void moveOn(int from) {
-    present.compareAndSet(from, (from + 1) % target.servers().size());
+    present.compareAndSet(from, (from + 1) & Integer.MAX_VALUE);
   }
 
   /** What a failure of an exchange means for a lock. */

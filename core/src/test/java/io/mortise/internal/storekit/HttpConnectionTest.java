@@ -88,7 +88,7 @@ class HttpConnectionTest {
   private static HttpConnection connection(
       ScriptedServer server, Duration limit, String... addresses) {
     URI named = URI.create("http://servers.example:" + server.uri().getPort());
-    return new HttpConnection(0, named, limit, Ticker.SYSTEM, host -> resolved(host, addresses));
+    return new HttpConnection(0, 1, named, limit, Ticker.SYSTEM, host -> resolved(host, addresses));
   }
 
   private static InetAddress[] resolved(String host, String... addresses) {

@@ -163,7 +163,7 @@ class HttpServersTest {
       assertFails(
           one,
           one.send(GET),
-          "(store=tested:a): the server closed it without an answer. Check that this is the HTTP port of Tested, and tls.");
+          "(store=tested:a): the server closed it without an answer. Check that it runs, that this is the HTTP port of Tested, and tls.");
       assertThat(silent.requests).hasSize(1);
       assertFails(other, other.send(GET), "in the middle of an answer");
       assertThat(torn.requests).hasSize(1);
