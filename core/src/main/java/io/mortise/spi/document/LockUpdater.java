@@ -65,8 +65,8 @@ record LockUpdater(SessionDocuments sessions) {
    * notification. The write compares the version, so a stale document is read again.
    *
    * @param open the requests, asked for each time that the step is taken
-   * @param known for how long nobody may end the requester's session. If it ends between that and
-   *     the write, a contender finds a dead holder, as after a crash
+   * @param known the sessions that are known: at first the requester's, while nobody may end it. If
+   *     it ends before the write, a contender finds a dead holder, as after a crash
    * @return the replies to the requests with which the step was taken in the end
    */
   CompletionStage<List<Reply>> requests(
@@ -74,15 +74,15 @@ record LockUpdater(SessionDocuments sessions) {
     TableStep<List<Reply>> step =
         (table, now) -> open.get().stream().map(request -> table.apply(request, now)).toList();
     // Another request of an attempt that ends may be in flight.
-    Predicate<List<Reply>> always =
+    Predicate<List<Reply>> mustWrite =
         replies ->
             sessions.observer() != null
                 && replies.stream().anyMatch(reply -> reply instanceof Reply.Ended);
     return updater()
         .updateRemembered(
             key(name),
-            found -> first(name, found, always, known, step),
-            found -> prepare(name, found, always, known, step))
+            found -> first(name, found, mustWrite, known, step),
+            found -> prepare(name, found, mustWrite, known, step))
         .thenCompose(this::finish);
   }
 
@@ -111,14 +111,14 @@ record LockUpdater(SessionDocuments sessions) {
   private <T> @Nullable Update<StepResult<T>> first(
       LockName name,
       VersionedText found,
-      Predicate<T> always,
+      Predicate<T> mustWrite,
       KnownSessions known,
       TableStep<T> step) {
     StepResult<T> result =
         apply(DocumentCodec.decode(name, found.text()), found, known, step, now());
     return known.isIncomplete() || !notes(result, true).isEmpty()
         ? null
-        : update(name, result, always);
+        : update(name, result, mustWrite);
   }
 
   /**
@@ -128,7 +128,7 @@ record LockUpdater(SessionDocuments sessions) {
   private <T> CompletionStage<Update<StepResult<T>>> prepare(
       LockName name,
       VersionedText found,
-      Predicate<T> always,
+      Predicate<T> mustWrite,
       KnownSessions known,
       TableStep<T> step) {
     LockDocument document = DocumentCodec.decode(name, found.text());
@@ -140,14 +140,15 @@ record LockUpdater(SessionDocuments sessions) {
         .thenCompose(
             result ->
                 sessions
-                    .tell(notes(result, true), List.of(), now)
+                    .updateNotes(notes(result, true), List.of(), now)
                     .thenCompose(
-                        told -> {
-                          if (!told) {
-                            return CompletableFuture.completedFuture(update(name, result, always));
+                        changed -> {
+                          if (!changed) {
+                            return CompletableFuture.completedFuture(
+                                update(name, result, mustWrite));
                           }
                           known.forgetAll();
-                          return prepare(name, found, always, known, step);
+                          return prepare(name, found, mustWrite, known, step);
                         }));
   }
 
@@ -175,9 +176,9 @@ record LockUpdater(SessionDocuments sessions) {
   }
 
   private static <T> Update<StepResult<T>> update(
-      LockName name, StepResult<T> result, Predicate<T> always) {
+      LockName name, StepResult<T> result, Predicate<T> mustWrite) {
     LockDocument next = result.document();
-    if (!result.changed() && always.test(result.reply())) {
+    if (!result.changed() && mustWrite.test(result.reply())) {
       // An acquire that was sent before and arrives later finds another version.
       LockDocument same = next == null ? new LockDocument(name, Mode.SHARERS) : next;
       return new Update<>(true, DocumentCodec.encode(same), result);
@@ -188,7 +189,7 @@ record LockUpdater(SessionDocuments sessions) {
   /** Removes and leaves the notes that come after the document. Polls replace those that fail. */
   private <T> CompletionStage<T> finish(StepResult<T> result) {
     return sessions
-        .tell(notes(result, false), result.obsolete(), now())
+        .updateNotes(notes(result, false), result.obsolete(), now())
         .handle((done, failure) -> result.reply());
   }
 

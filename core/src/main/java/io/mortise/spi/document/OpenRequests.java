@@ -5,25 +5,35 @@ import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The requests of one session that were not answered. Those of one lock keep their order and share
  * their steps: while a step is in flight, further requests gather for the next one. A step that is
  * taken again after a failed comparison takes them in. So a process with many waiters competes with
- * other processes once, and a release never waits behind acquires that fail.
+ * other processes once.
+ *
+ * <p><b>Failures.</b> If the server refuses a step of several requests, each of them is sent again,
+ * alone and in order: a release is not refused for an acquire that makes the document too large. If
+ * the server is silent, the requests of the step are answered as failed at once, lest each of them
+ * waits for a timeout. Requests that were not in a failed step are sent with the next one.
  *
  * <p>Thread-safe. Nothing is called under the lock.
  */
 final class OpenRequests {
+  private static final Logger log = LoggerFactory.getLogger(OpenRequests.class);
+
   /** The table bounds what it does for each of them (invariants.md#bounded-steps). */
   private static final int MOST_TOGETHER = 64;
 
@@ -31,10 +41,45 @@ final class OpenRequests {
   private final SessionId session;
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** By lock, while a step of it is in flight; in the order in which they came. Guarded. */
-  private final Map<LockName, List<OpenRequest>> open = new HashMap<>();
+  /** By lock, while a step of it is in flight. Guarded. */
+  private final Map<LockName, LockRequests> open = new HashMap<>();
 
   private record OpenRequest(Request request, Consumer<Reply> sink) {}
+
+  /** The requests of one lock. Guarded. */
+  private static final class LockRequests {
+    /** In the order in which they came. */
+    final List<OpenRequest> all = new ArrayList<>();
+
+    /** How many of the first are in the step in flight. */
+    int together;
+
+    /** How many of the first were refused together, and are sent one by one. */
+    int alone;
+
+    List<OpenRequest> inStep() {
+      return all.subList(0, together);
+    }
+
+    /** The requests of the next step, or of the same when it is taken again. */
+    List<Request> batch() {
+      together = alone > 0 ? 1 : Math.min(all.size(), MOST_TOGETHER);
+      return inStep().stream().map(OpenRequest::request).toList();
+    }
+
+    /** Removes those of the step and returns them; none if they are to be sent one by one. */
+    List<OpenRequest> answered(@Nullable Throwable failure) {
+      boolean silent = failure != null && isSilence(failure);
+      if (failure != null && !silent && together > 1) {
+        alone = together;
+        return List.of();
+      }
+      alone = silent ? 0 : Math.max(alone - 1, 0);
+      List<OpenRequest> done = List.copyOf(inStep());
+      inStep().clear();
+      return done;
+    }
+  }
 
   OpenRequests(DocumentStore store, SessionId session) {
     this.store = store;
@@ -47,14 +92,14 @@ final class OpenRequests {
     OpenRequest added = new OpenRequest(request, sink);
     if (!store.rules().keepsOrderOfRequests()) {
       CompletionStages.start(() -> store.requests(name, session, () -> List.of(request)))
-          .whenComplete((replies, failure) -> answer(List.of(added), replies, failure));
+          .whenComplete((replies, failure) -> deliver(List.of(added), replies, failure));
       return;
     }
     boolean inFlight;
     guard.lock();
     try {
       inFlight = open.containsKey(name);
-      open.computeIfAbsent(name, unused -> new ArrayList<>()).add(added);
+      open.computeIfAbsent(name, unused -> new LockRequests()).all.add(added);
     } finally {
       guard.unlock();
     }
@@ -64,41 +109,35 @@ final class OpenRequests {
   }
 
   private void send(LockName name) {
-    CompletionStages.start(() -> store.requests(name, session, () -> next(name)))
+    // The step may fail by its read, before it is taken.
+    batch(name);
+    CompletionStages.start(() -> store.requests(name, session, () -> batch(name)))
         .whenComplete((replies, failure) -> answered(name, replies, failure));
   }
 
-  private List<Request> next(LockName name) {
+  private List<Request> batch(LockName name) {
     guard.lock();
     try {
-      return Objects.requireNonNull(open.get(name)).stream()
-          .limit(MOST_TOGETHER)
-          .map(OpenRequest::request)
-          .toList();
+      return Objects.requireNonNull(open.get(name)).batch();
     } finally {
       guard.unlock();
     }
   }
 
-  /**
-   * A step was taken with the first of the requests; or it failed, and with it all that have come.
-   */
+  /** A step was taken, or has failed. */
   private void answered(LockName name, @Nullable List<Reply> replies, @Nullable Throwable failure) {
     List<OpenRequest> done;
     guard.lock();
     try {
-      List<OpenRequest> all = Objects.requireNonNull(open.get(name));
-      List<OpenRequest> first = replies == null ? all : all.subList(0, replies.size());
-      done = List.copyOf(first);
-      first.clear();
+      done = Objects.requireNonNull(open.get(name)).answered(failure);
     } finally {
       guard.unlock();
     }
-    answer(done, replies, failure);
+    deliver(done, replies, failure);
     boolean more;
     guard.lock();
     try {
-      more = !Objects.requireNonNull(open.get(name)).isEmpty();
+      more = !Objects.requireNonNull(open.get(name)).all.isEmpty();
       if (!more) {
         open.remove(name);
       }
@@ -110,7 +149,17 @@ final class OpenRequests {
     }
   }
 
-  private static void answer(
+  /** Whether there was no answer; else the server has said that it will not do it. */
+  private static boolean isSilence(Throwable failure) {
+    for (Throwable at = failure; at != null; at = at.getCause()) {
+      if (at instanceof IOException || at instanceof TimeoutException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static void deliver(
       List<OpenRequest> done, @Nullable List<Reply> replies, @Nullable Throwable failure) {
     for (int i = 0; i < done.size(); i++) {
       OpenRequest asked = done.get(i);
@@ -119,8 +168,15 @@ final class OpenRequests {
           replies == null
               ? new Reply.Failed(asked.request().attempt(), true, CompletionStages.cause(failure))
               : replies.get(i);
-      // One that throws must not keep the others from their answers.
-      var unused = CompletableFuture.completedFuture(reply).thenAccept(asked.sink());
+      try {
+        asked.sink().accept(reply);
+      } catch (RuntimeException | Error e) {
+        // The others must get their answers all the same.
+        log.error(
+            "What follows from a reply about lock '{}' could not be done.",
+            asked.request().name(),
+            e);
+      }
     }
   }
 }

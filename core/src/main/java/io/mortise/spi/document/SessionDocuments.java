@@ -223,12 +223,12 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
 
   /**
    * Leaves notifications, and removes what was left of holds that have ended: one write for each
-   * session, all at a time.
+   * session, in parallel.
    *
    * @param ended attempts whose earlier notifications go first
-   * @return whether any notification was not there before
+   * @return whether any session's document was changed
    */
-  CompletionStage<Boolean> tell(
+  CompletionStage<Boolean> updateNotes(
       List<SessionNotification> notifications, List<AttemptId> ended, long now) {
     Map<SessionId, List<AttemptId>> forgotten =
         ended.stream().collect(Collectors.groupingBy(AttemptId::session));

@@ -24,7 +24,9 @@ import org.jspecify.annotations.Nullable;
  * {@link io.mortise.StoreUnavailableException} if the server does not answer. A write may then have
  * been made, but is never made later than {@link io.mortise.spi.StoreProfile#maxInFlight} after the
  * call; in a store {@link DocumentStore#withoutClock} at any time, if its version is then still the
- * one that was found.
+ * one that was found. A failure without an {@link java.io.IOException} or {@link
+ * java.util.concurrent.TimeoutException} among its causes means that the server has refused the
+ * request, for instance a document that is too large.
  */
 @Beta
 public interface VersionedDocuments {

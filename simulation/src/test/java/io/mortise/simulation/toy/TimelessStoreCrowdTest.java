@@ -26,8 +26,8 @@ class TimelessStoreCrowdTest {
   private static final int PROCESSES = 20;
   private static final int WAITERS = 5;
 
-  /** Of a step, with each of the others on its way once; most conflict far less. */
-  private static final int MOST_CONFLICTS_PER_GRANT = PROCESSES;
+  /** About two were measured. */
+  private static final int MOST_CONFLICTS_PER_GRANT = 5;
 
   private final TimelessDocuments server =
       new TimelessDocuments(ToyStoreUnderTest.micros(Ticker.SYSTEM));

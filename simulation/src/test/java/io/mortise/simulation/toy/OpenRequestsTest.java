@@ -1,0 +1,261 @@
+package io.mortise.simulation.toy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.HoldTerms;
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.document.DocumentStoreOpener;
+import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.verification.log.RecordedLog;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Requests of one process share their steps; each of them gets the answer that is its own. */
+class OpenRequestsTest {
+  private static final LockName LOCK = LockName.of("shared-steps");
+
+  private final TimelessDocuments server = new TimelessDocuments(() -> 1_700_000_000_000_000L);
+  private final Deque<Runnable> inFlight = new ArrayDeque<>();
+  private final SessionId id = SessionId.random(new Random(1));
+  private final List<Reply> replies = new ArrayList<>();
+  private final StoreSession session = open();
+
+  private int writes;
+  private int lastSize;
+  private int mostSize = Integer.MAX_VALUE;
+  private boolean isSilent;
+
+  private StoreSession open() {
+    LockStore store =
+        DocumentStoreOpener.open(
+            TimelessStoreUnderTest.PROFILE,
+            new LimitedDocuments(),
+            new LimitedDocuments(),
+            () -> 0,
+            () -> 0,
+            millis -> inFlight::add,
+            null);
+    ClientLabel label = new ClientLabel("host", 1, "process");
+    return store.open(new SessionSpec(id, Duration.ofMinutes(1), label), hint -> {});
+  }
+
+  @BeforeEach
+  void renew() {
+    session.renew(0, 1, List.of());
+    runAll();
+  }
+
+  private void runAll() {
+    while (!inFlight.isEmpty()) {
+      inFlight.remove().run();
+    }
+  }
+
+  private AttemptId attempt(int number) {
+    return new AttemptId(id, number);
+  }
+
+  private Request acquire(int number) {
+    return new Request.Acquire(
+        LOCK, attempt(number), Mode.EXCLUSIVE, true, HoldTerms.NONE, 1, 0, null);
+  }
+
+  private Request release(int number) {
+    return new Request.Abandon(LOCK, attempt(number));
+  }
+
+  private void submit(Request request) {
+    session.submit(request, replies::add);
+  }
+
+  /** Acquires one after the other, and forgets the replies. The first is told of the second. */
+  private void acquireUpTo(int last) {
+    for (int i = 1; i <= last; i++) {
+      submit(acquire(i));
+      runAll();
+    }
+    assertThat(replies).hasSize(last).noneMatch(Reply.Failed.class::isInstance);
+    replies.clear();
+    writes = 0;
+  }
+
+  private List<Long> answered() {
+    return replies.stream().map(reply -> reply.attempt().number()).toList();
+  }
+
+  private static boolean mayHaveRun(Reply reply) {
+    return reply instanceof Reply.Failed failed && failed.mayHaveRun();
+  }
+
+  @Test
+  void givenStepInFlight_when65RequestsCome_thenTheyAreTakenInTwoSteps() {
+    acquireUpTo(2);
+    for (int i = 3; i <= 3 + 65; i++) {
+      submit(acquire(i));
+    }
+    runAll();
+    assertThat(writes).as("one, 64 and one").isEqualTo(3);
+    assertThat(answered()).isSorted();
+    assertThat(replies).hasSize(66).allMatch(Reply.Queued.class::isInstance);
+  }
+
+  @Test
+  void givenSinkThatThrows_thenThatIsLogged_andTheOthersOfItsStepAreAnswered() {
+    session.submit(
+        acquire(1),
+        reply -> {
+          throw new IllegalStateException("thrown by a sink");
+        });
+    submit(acquire(2));
+    submit(acquire(3));
+    runAll();
+    assertThat(writes).isEqualTo(1);
+    assertThat(answered()).containsExactly(2L, 3L);
+    assertThat(RecordedLog.linesWith("'" + LOCK.value() + "'"))
+        .singleElement()
+        .asString()
+        .startsWith("ERROR OpenRequests: ");
+  }
+
+  @Test
+  void givenStepInFlight_whenItFails_thenRequestsThatCameSinceAreSentWithTheNext() {
+    acquireUpTo(2);
+    submit(acquire(3));
+    submit(acquire(4));
+    submit(release(1));
+    isSilent = true;
+    inFlight.remove().run();
+    isSilent = false;
+    runAll();
+    assertThat(answered()).containsExactly(3L, 4L, 1L);
+    assertThat(replies.get(0)).matches(OpenRequestsTest::mayHaveRun);
+    assertThat(replies.get(1)).isInstanceOf(Reply.Queued.class);
+    assertThat(replies.get(2)).isInstanceOf(Reply.Ended.class);
+  }
+
+  @Test
+  void givenLockThatWasNeverMet_whenItCannotBeRead_thenTheRequestFails_andTheNextIsSent() {
+    isSilent = true;
+    submit(acquire(1));
+    runAll();
+    isSilent = false;
+    submit(acquire(2));
+    runAll();
+    assertThat(answered()).containsExactly(1L, 2L);
+    assertThat(replies.get(0)).matches(OpenRequestsTest::mayHaveRun);
+    assertThat(replies.get(1)).isInstanceOf(Reply.Granted.class);
+  }
+
+  @Test
+  void givenStepOfSeveral_whenTheServerIsSilent_thenTheyDoNotWaitOneByOne() {
+    acquireUpTo(2);
+    for (int i = 3; i <= 11; i++) {
+      submit(acquire(i));
+    }
+    inFlight.remove().run();
+    isSilent = true;
+    runAll();
+    assertThat(writes).as("one that was made, and one that was lost").isEqualTo(2);
+    assertThat(replies).hasSize(9);
+    assertThat(replies.get(0)).isInstanceOf(Reply.Queued.class);
+    assertThat(replies.subList(1, 9)).allMatch(OpenRequestsTest::mayHaveRun);
+  }
+
+  @Test
+  void givenDocumentThatCannotGrow_whenAReleaseSharesAStepWithAcquires_thenOnlyTheyFail() {
+    acquireUpTo(5);
+    mostSize = lastSize;
+    submit(acquire(6));
+    submit(acquire(7));
+    submit(acquire(8));
+    submit(release(1));
+    submit(release(2));
+    runAll();
+    assertThat(answered()).containsExactly(6L, 7L, 8L, 1L, 2L);
+    assertThat(replies.subList(0, 3)).allMatch(OpenRequestsTest::mayHaveRun);
+    assertThat(replies.subList(3, 5)).allMatch(Reply.Ended.class::isInstance);
+    assertThat(writes).as("6; the others; each of the others").isEqualTo(1 + 1 + 4);
+    mostSize = Integer.MAX_VALUE;
+    writes = 0;
+    for (int i = 9; i <= 11; i++) {
+      submit(acquire(i));
+    }
+    runAll();
+    assertThat(writes).as("the next share a step again").isEqualTo(2);
+  }
+
+  /** Answers when it is told to. Refuses locks that are too large. */
+  private final class LimitedDocuments implements VersionedDocuments {
+    private <T> CompletionStage<T> ask(Supplier<CompletionStage<T>> request) {
+      CompletableFuture<T> answer = new CompletableFuture<>();
+      inFlight.add(
+          () ->
+              CompletionStages.copy(
+                  isSilent
+                      ? CompletableFuture.failedFuture(
+                          new StoreUnavailableException("no answer", new TimeoutException()))
+                      : request.get(),
+                  answer));
+      return answer;
+    }
+
+    @Override
+    public CompletionStage<VersionedText> read(String key) {
+      return ask(() -> server.read(key));
+    }
+
+    @Override
+    public CompletionStage<Written> compareAndSet(
+        String key, VersionedText found, @Nullable String text) {
+      if (!key.startsWith("lock/") || text == null) {
+        return ask(() -> server.compareAndSet(key, found, text));
+      }
+      writes++;
+      return ask(
+          () -> {
+            if (text.length() > mostSize) {
+              return CompletableFuture.failedFuture(new StoreUnavailableException("too large"));
+            }
+            lastSize = text.length();
+            return server.compareAndSet(key, found, text);
+          });
+    }
+
+    @Override
+    public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
+      return server.scan(prefix, after, limit);
+    }
+
+    @Override
+    public Runnable watch(String key, Runnable changed) {
+      return server.watch(key, changed);
+    }
+
+    @Override
+    public long micros() {
+      return server.micros();
+    }
+  }
+}
