@@ -81,7 +81,7 @@ final class HttpConnection {
     this(server, address, limit, ticker, InetAddress::getAllByName);
   }
 
-  /** The same, with another directory of hosts. */
+  /** The same, with another resolver. */
   HttpConnection(int server, URI address, Duration limit, Ticker ticker, HostResolver resolver) {
     this.server = server;
     this.address = address;
@@ -100,7 +100,8 @@ final class HttpConnection {
   }
 
   /**
-   * Connects. Blocks.
+   * Connects. Blocks. The limit is for the addresses together: name resolution and the handshake of
+   * TLS come on top, the latter with the limit for each read.
    *
    * @param tls null without TLS
    */
@@ -141,7 +142,7 @@ final class HttpConnection {
         } else {
           failure.addSuppressed(e);
         }
-        // Before the look: one who kills it later closes this one.
+        // Replace the socket before isKilled is read: a later kill() then closes the new one.
         socket = unconnected();
         if (isKilled || next == addresses.length - 1) {
           throw failure;
