@@ -109,10 +109,11 @@ final class ConsulGateway implements AutoCloseable {
   }
 
   /**
-   * Reads as soon as something changes; besides those that wait for their turn.
+   * Reads as soon as something changes. Does not count towards the requests in flight.
    *
    * @param path with its query
    * @param limit for how long its answer may be waited for
+   * @param request ends with the answer, and ends it
    * @param answered gets the answer
    */
   void awaitChange(String path, Duration limit, WatchRequest request, Consumer<Answer> answered) {

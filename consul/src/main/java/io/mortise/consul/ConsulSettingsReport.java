@@ -3,7 +3,7 @@ package io.mortise.consul;
 import io.mortise.StoreUnfitException;
 import io.mortise.consul.ConsulGateway.Answer;
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.storekit.ReportingStore;
+import io.mortise.internal.storekit.MajorityReport;
 import io.mortise.spi.StoreReport;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -31,7 +31,7 @@ final class ConsulSettingsReport {
           version(settings);
           storage(settings);
           leader(status.leader());
-          ReportingStore.reportServers(
+          MajorityReport.servers(
               report, "servers", (int) SERVER.matcher(status.servers()).results().count());
           acl(settings);
           return report.build();

@@ -145,26 +145,17 @@ class ConsulDocumentsTest extends DocumentsContract {
     assertThat(write(key, absent, "x")).isTrue();
   }
 
+  /** By its flags, also if the notification comes before the answer. */
   @Test
-  void givenWatchedDocuments_whenAnotherProcessWrites_thenEachIsTold_andOwnWritesAreNot() {
-    AtomicInteger a = new AtomicInteger();
-    AtomicInteger b = new AtomicInteger();
+  void givenWatchedDocument_whenThisProcessWritesItAgain_thenItIsNotTold() {
+    AtomicInteger told = new AtomicInteger();
     VersionedDocuments other = closedAtTheEnd(open());
-    documents().watch("session/a", a::incrementAndGet);
-    Runnable end = documents().watch("session/b", b::incrementAndGet);
+    documents().watch("session/a", told::incrementAndGet);
     assertThat(write("session/a", read("session/a"), "own")).isTrue();
-    assertThat(write("session/b", read("session/b"), "own")).isTrue();
-    assertThat(write("session/b", read("session/b"), "own again")).isTrue();
-    assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "x")).made())
-        .isTrue();
-    await().atMost(LONG).until(() -> b.get() == 1);
-    end.run();
-    assertThat(a).as("own").hasValue(0);
-    assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "y")).made())
-        .isTrue();
+    assertThat(write("session/a", read("session/a"), "own again")).isTrue();
     assertThat(BoundedWait.join(other.compareAndSet("session/a", read("session/a"), "x")).made())
         .isTrue();
-    await().atMost(LONG).until(() -> a.get() == 1);
-    assertThat(b).as("ended").hasValue(1);
+    await().atMost(LONG).until(() -> told.get() > 0);
+    assertThat(told).hasValue(1);
   }
 }

@@ -3,10 +3,10 @@ package io.mortise.dynamodb;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import java.time.Duration;
-import java.util.Map;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -20,7 +20,9 @@ import org.jspecify.annotations.Nullable;
 final class DynamoDbWatch {
   private final Executor later;
   private final Function<String, CompletionStage<VersionedText>> read;
-  private final Map<String, PolledDocument> watched = new ConcurrentHashMap<>();
+
+  /** A handful: the sessions of a process. */
+  private final List<PolledDocument> watched = new CopyOnWriteArrayList<>();
 
   /**
    * Reads nothing yet.
@@ -37,16 +39,17 @@ final class DynamoDbWatch {
   /** Begins after the next pause; returns what ends it. */
   Runnable watch(String key, Runnable changed) {
     PolledDocument document = new PolledDocument(key, changed);
-    watched.put(key, document);
+    watched.add(document);
     document.readLater();
-    return () -> watched.remove(key, document);
+    return () -> watched.remove(document);
   }
 
   /** The document has this version by a write of its watcher. */
   void written(String key, long version) {
-    PolledDocument document = watched.get(key);
-    if (document != null) {
-      document.seen.accumulateAndGet(version, Math::max);
+    for (PolledDocument document : watched) {
+      if (document.key.equals(key)) {
+        document.seen.accumulateAndGet(version, Math::max);
+      }
     }
   }
 
@@ -70,7 +73,7 @@ final class DynamoDbWatch {
     }
 
     private void readNow() {
-      if (watched.get(key) == this) {
+      if (watched.contains(this)) {
         var unused = CompletionStages.start(() -> read.apply(key)).handle(this::take);
       }
     }
@@ -78,7 +81,7 @@ final class DynamoDbWatch {
     /** The next read does not depend on how this one went. */
     private boolean take(@Nullable VersionedText found, @Nullable Throwable failure) {
       readLater();
-      if (found != null && found.text() != null && watched.get(key) == this) {
+      if (found != null && found.text() != null && watched.contains(this)) {
         long version = Long.parseLong(found.version());
         if (seen.getAndAccumulate(version, Math::max) < version) {
           changed.run();

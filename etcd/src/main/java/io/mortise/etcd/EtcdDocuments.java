@@ -178,7 +178,7 @@ final class EtcdDocuments implements VersionedDocuments {
         .objects("events")
         .forEach(event -> request.tell(event.object("kv").number("mod_revision"), false));
     if (result.flag("canceled")) {
-      request.cancel();
+      request.end();
     }
   }
 

@@ -87,13 +87,17 @@ final class EtcdGateway implements AutoCloseable {
   private CompletionStage<JsonObject> again(
       String path, String body, String refused, Throwable failure) {
     return !refused.isEmpty()
-            && CompletionStages.cause(failure) instanceof GatewayException error
+            && CompletionStages.cause(failure) instanceof EtcdRefusal error
             && error.wantsToken()
         ? token(refused).thenCompose(with -> send(path, body, with))
         : CompletableFuture.failedFuture(failure);
   }
 
-  /** The token that requests bear; empty if there is no user. */
+  /**
+   * The token that requests bear; empty if there is no user.
+   *
+   * @param refused the token that was refused; null at first
+   */
   CompletionStage<String> token(@Nullable String refused) {
     String user = target.user();
     String password = target.password();
@@ -136,7 +140,7 @@ final class EtcdGateway implements AutoCloseable {
     if (response.status() == OK) {
       return CompletableFuture.completedFuture(JsonReader.read(response.body()));
     }
-    GatewayException refusal = new GatewayException(response.status(), response.body());
+    EtcdRefusal refusal = new EtcdRefusal(response.status(), response.body());
     if (refusal.isOfMember()) {
       members.moveOn(response);
     }
@@ -144,8 +148,9 @@ final class EtcdGateway implements AutoCloseable {
   }
 
   /**
-   * Sends a request whose answer does not end, besides those that wait for their turn.
+   * Sends a request whose answer does not end. Does not count towards the requests in flight.
    *
+   * @param request ends with the answer, and ends it
    * @param lines gets the lines of the answer, by one thread
    */
   void stream(String path, String body, WatchRequest request, Consumer<String> lines) {
@@ -158,13 +163,13 @@ final class EtcdGateway implements AutoCloseable {
             .whenComplete(
                 (none, failure) -> {
                   if (failure != null) {
-                    request.cancel();
+                    request.end();
                   }
                 });
   }
 
   private RuntimeException translated(Throwable failure) {
-    return failure instanceof GatewayException refusal
+    return failure instanceof EtcdRefusal refusal
         ? refusal.translated(display())
         : members.translated(failure);
   }

@@ -1,11 +1,10 @@
 package io.mortise.etcd;
 
-import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.storekit.ReportingStore;
+import io.mortise.internal.storekit.MajorityReport;
 import io.mortise.spi.StoreReport;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -20,7 +19,6 @@ final class EtcdSettingsReport {
   private static final long HALF_OF_QUOTA = 1L << 30;
 
   private static final long MEGABYTE = 1L << 20;
-  private static final int MAJORITY = 3;
 
   private final EtcdGateway gateway;
   private final StoreReport.Builder report = StoreReport.about("etcd");
@@ -35,16 +33,18 @@ final class EtcdSettingsReport {
         ask("/v3/maintenance/alarm", "{\"action\":\"GET\"}");
     CompletionStage<Optional<JsonObject>> members = ask("/v3/cluster/member/list", "{}");
     return members.thenCombine(
-        status.thenCombine(alarms, List::of),
+        status.thenCombine(alarms, Others::new),
         (cluster, others) -> {
           int count = cluster.map(told -> told.objects("members").size()).orElse(0);
-          version(others.get(0), count);
-          size(others.get(0));
-          alarms(others.get(1));
-          ReportingStore.reportServers(report, "members", count);
+          version(others.status(), count);
+          size(others.status());
+          alarms(others.alarms());
+          MajorityReport.servers(report, "members", count);
           return report.build();
         });
   }
+
+  private record Others(Optional<JsonObject> status, Optional<JsonObject> alarms) {}
 
   /** What etcd tells; empty if this user may not ask. */
   private CompletionStage<Optional<JsonObject>> ask(String path, String body) {
@@ -54,11 +54,10 @@ final class EtcdSettingsReport {
         .exceptionally(
             failure -> {
               Throwable cause = CompletionStages.cause(failure);
-              if (cause instanceof StoreUnavailableException
-                  && !(cause.getCause() instanceof GatewayException)) {
-                throw new CompletionException(cause);
+              if (cause instanceof StoreUnfitException) {
+                return Optional.empty();
               }
-              return Optional.empty();
+              throw new CompletionException(cause);
             });
   }
 
@@ -71,7 +70,7 @@ final class EtcdSettingsReport {
           "The version is not told to this user.",
           "Use etcd 3.4.21 or later, 3.5.5 or later.",
           "power-loss");
-    } else if (mayForget(parts) && members < MAJORITY) {
+    } else if (mayForget(parts) && !MajorityReport.outlivesOne(members)) {
       report.weak(
           "version",
           version,

@@ -229,7 +229,7 @@ final class RequestBatcher {
 
   private static boolean isRefusedForItsForm(@Nullable Throwable failure) {
     return failure != null
-        && CompletionStages.cause(failure).getCause() instanceof GatewayException refusal
+        && CompletionStages.cause(failure).getCause() instanceof EtcdRefusal refusal
         && refusal.isOfForm();
   }
 }

@@ -1,7 +1,6 @@
 package io.mortise.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments;
@@ -11,11 +10,9 @@ import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.DocumentsContract;
 import io.mortise.testkit.server.EtcdServer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -117,25 +114,5 @@ class EtcdDocumentsTest extends DocumentsContract {
         small.close();
       }
     }
-  }
-
-  @Test
-  void givenWatchedDocuments_whenAnotherProcessWrites_thenEachIsTold_andOwnWritesAreNot() {
-    AtomicInteger a = new AtomicInteger();
-    AtomicInteger b = new AtomicInteger();
-    documents().watch("session/a", a::incrementAndGet);
-    Runnable end = documents().watch("session/b", b::incrementAndGet);
-    assertThat(write("session/a", read("session/a"), "own")).isTrue();
-    assertThat(write("session/b", read("session/b"), "own")).isTrue();
-    VersionedDocuments other = closedAtTheEnd(open());
-    assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "x")).made())
-        .isTrue();
-    await().atMost(Duration.ofSeconds(20)).until(() -> b.get() == 1);
-    end.run();
-    assertThat(a).as("own").hasValue(0);
-    assertThat(BoundedWait.join(other.compareAndSet("session/a", read("session/a"), "x")).made())
-        .isTrue();
-    await().atMost(Duration.ofSeconds(20)).until(() -> a.get() == 1);
-    assertThat(b).as("ended").hasValue(1);
   }
 }

@@ -372,7 +372,10 @@ final class JdbcSession implements StoreSession, NotifiedSession {
     public boolean fast(StoreConnection storeConnection) throws SQLException {
       reply = null;
       if (hasFastPath() && !omittedFromBatch) {
-        reply = storeConnection.repository.alone(request, isNew(), storeConnection::now);
+        reply =
+            request instanceof Request.Acquire acquire && isNew()
+                ? storeConnection.repository.applyFastToNew(acquire, storeConnection::now)
+                : storeConnection.repository.applyFast(request, storeConnection::now);
       }
       if (reply == null && !wasGuessed && isGuessed()) {
         take(storeConnection.contended(List.of(request)).get(0));

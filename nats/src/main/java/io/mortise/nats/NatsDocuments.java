@@ -209,7 +209,10 @@ final class NatsDocuments implements VersionedDocuments {
     return watched.add(key, changed);
   }
 
-  /** A subscription. It ends with its connection, which another may replace. */
+  /**
+   * A subscription, with a dispatcher of its own, which is a thread. Both end with their
+   * connection, which another may replace.
+   */
   private void subscribe(String key, WatchRequest request) {
     Connection over = bucket.connection();
     Dispatcher dispatcher = over.createDispatcher(message -> tell(request, message.getHeaders()));

@@ -46,7 +46,8 @@ final class NatsSettingsReport {
     }
     int replicas = found.getConfiguration().getReplicas();
     if (replicas == 1) {
-      report.note("replicas", "1", "Locks rest while the bucket's server is down.", "");
+      report.note(
+          "replicas", "1", "No lock is granted or renewed while the bucket's server is down.", "");
     } else {
       report.note(
           "replicas",

@@ -1,7 +1,6 @@
 package io.mortise.nats;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
@@ -13,13 +12,10 @@ import io.mortise.testkit.contract.document.DocumentsContract;
 import io.nats.client.api.StreamConfiguration;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Documents in a real bucket, and what of them is written late. */
 class NatsDocumentsTest extends DocumentsContract {
-  private static final Duration LONG = Duration.ofSeconds(20);
-
   private final String url =
       NatsServers.shared().url() + "?timeout=10s&namespace=" + NatsServers.namespace();
 
@@ -105,27 +101,5 @@ class NatsDocumentsTest extends DocumentsContract {
           .extracting(StoreReport.Finding::id)
           .contains("deny_purge");
     }
-  }
-
-  @Test
-  void givenWatchedDocuments_whenAnotherProcessWrites_thenEachIsTold_andOwnWritesAreNot() {
-    VersionedDocuments other = closedAtTheEnd(open());
-    AtomicInteger a = new AtomicInteger();
-    AtomicInteger b = new AtomicInteger();
-    AtomicInteger ended = new AtomicInteger();
-    assertThat(write("session/a", read("session/a"), "x")).isTrue();
-    documents().watch("session/a", a::incrementAndGet);
-    documents().watch("session/b", b::incrementAndGet);
-    documents().watch("session/b", ended::incrementAndGet).run();
-    assertThat(write("session/a", read("session/a"), "own")).isTrue();
-    assertThat(write("session/b", read("session/b"), "own")).isTrue();
-    assertThat(BoundedWait.join(other.compareAndSet("session/b", read("session/b"), "x")).made())
-        .isTrue();
-    await().atMost(LONG).until(() -> b.get() == 1);
-    assertThat(a).as("own, and published before").hasValue(0);
-    assertThat(BoundedWait.join(other.compareAndSet("session/a", read("session/a"), "x")).made())
-        .isTrue();
-    await().atMost(LONG).until(() -> a.get() == 1);
-    assertThat(ended).hasValue(0);
   }
 }

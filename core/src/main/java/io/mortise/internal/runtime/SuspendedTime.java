@@ -25,7 +25,7 @@ final class SuspendedTime implements Ticker {
   private final Path uptime;
   private final Ticker monotonic;
 
-  /** Held during a reading, so that none is taken for a fall that another one has overtaken. */
+  /** Held during a reading: else a slow reading that ends late would look like a fall. */
   private final ReentrantLock guard = new ReentrantLock();
 
   /** Of the readings since the last fall. Guarded by the lock, as the next. */

@@ -109,7 +109,8 @@ final class HttpConnection {
   }
 
   /**
-   * Connects. Blocks.
+   * Connects. Blocks. The limit is for the addresses together: name resolution and the handshake of
+   * TLS come on top, the latter with the limit for each read.
    *
    * @param tls null without TLS
    */
@@ -155,7 +156,7 @@ final class HttpConnection {
         } else {
           failure.addSuppressed(e);
         }
-        // Before the look: one who kills it later closes this one.
+        // Replace the socket before isKilled is read: a later kill() then closes the new one.
         socket = unconnected();
         if (isKilled || next == all.length - 1) {
           throw failure;

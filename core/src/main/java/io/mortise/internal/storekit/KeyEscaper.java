@@ -16,9 +16,18 @@ public record KeyEscaper(char separator, String plain) {
   private static final HexFormat HEX = HexFormat.of().withUpperCase();
   private static final char ESCAPE = '=';
 
-  /** The key that the server gets. */
+  /**
+   * The key that the server gets.
+   *
+   * @param key a kind, a slash and a name
+   * @throws IllegalArgumentException if it has no slash
+   */
   public String escape(String key) {
     int slash = key.indexOf('/');
+    if (slash < 0) {
+      throw new IllegalArgumentException(
+          "Key '%s' has no '/' between its kind and its name.".formatted(key));
+    }
     return key.substring(0, slash) + separator + escapeName(key.substring(slash + 1));
   }
 

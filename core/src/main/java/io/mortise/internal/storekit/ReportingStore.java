@@ -10,9 +10,6 @@ import java.util.function.Supplier;
 /** A store beside which an adapter reads what its server tells of itself. Thread-safe. */
 @SuppressWarnings("exports") // of its superclass: its users see a LockStore alone
 public final class ReportingStore extends ForwardingStore {
-  /** So many servers have a majority without one of them. */
-  private static final int MAJORITY_OUTLIVES_ONE = 3;
-
   private final Supplier<CompletionStage<StoreReport>> report;
 
   private ReportingStore(LockStore store, Supplier<CompletionStage<StoreReport>> report) {
@@ -39,27 +36,6 @@ public final class ReportingStore extends ForwardingStore {
       throw CompletionStages.cause(e) instanceof RuntimeException known ? known : e;
     }
     return new ReportingStore(store, report);
-  }
-
-  /**
-   * Reports how many servers there are, of which a majority agrees on each write.
-   *
-   * @param id what they are called, in the plural
-   * @param count 0 if that is not told
-   */
-  public static void reportServers(StoreReport.Builder report, String id, int count) {
-    String shown = Integer.toString(count);
-    if (count == 0) {
-      report.unknown(id, "The %s are not told to this client.".formatted(id), "");
-    } else if (count < MAJORITY_OUTLIVES_ONE) {
-      report.note(
-          id,
-          shown,
-          "Locks rest while one of them is down.",
-          "Run three or five %s.".formatted(id));
-    } else {
-      report.fine(id, shown, "Locks go on while a minority of them is down.");
-    }
   }
 
   @Override

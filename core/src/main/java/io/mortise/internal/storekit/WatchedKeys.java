@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class WatchedKeys {
   private final RequestSender sender;
 
-  /** A handful: the sessions of a process. */
+  /** A handful: the sessions of a client. */
   private final List<WatchedKey> keys = new CopyOnWriteArrayList<>();
 
   /** Watches nothing yet. */
@@ -39,7 +39,12 @@ public final class WatchedKeys {
     void send(String key, WatchRequest request);
   }
 
-  /** Watches a key once more, from its next write on; returns what ends that. */
+  /**
+   * Watches a key once more, from its next write on.
+   *
+   * @param changed is run by the thread that calls {@link WatchRequest#tell}
+   * @return ends that
+   */
   public Runnable add(String key, Runnable changed) {
     WatchedKey watched = new WatchedKey(key, changed);
     keys.add(watched);
@@ -49,7 +54,11 @@ public final class WatchedKeys {
     };
   }
 
-  /** This process has written a key, which need not be watched. */
+  /**
+   * This process has written a key, which need not be watched.
+   *
+   * @param index that the write has given the key
+   */
   public void written(String key, long index) {
     for (WatchedKey watched : keys) {
       if (watched.key.equals(key)) {
@@ -85,6 +94,7 @@ public final class WatchedKeys {
     /**
      * The server tells a change.
      *
+     * @param index of the change
      * @param isOwn whether this process is known to have made it
      */
     public void tell(long index, boolean isOwn) {
@@ -105,8 +115,8 @@ public final class WatchedKeys {
       unused = exchange.thenAccept(answered).whenComplete((none, failure) -> end.complete(null));
     }
 
-    /** Ends it: the server will tell nothing more. */
-    public void cancel() {
+    /** Ends it, by whichever side: the server will tell nothing more. */
+    public void end() {
       end.cancel(true);
     }
   }
@@ -140,7 +150,7 @@ public final class WatchedKeys {
         return;
       }
       if (before != null) {
-        before.cancel();
+        before.end();
       }
       var unused = next.end.whenComplete((none, failure) -> ended(next));
       if (!keys.contains(this)) {
@@ -151,7 +161,7 @@ public final class WatchedKeys {
         sender.send(key, next);
       } catch (RuntimeException e) {
         // The write was made although its watch failed. The next write sends another request.
-        next.cancel();
+        next.end();
       }
     }
 
@@ -166,7 +176,7 @@ public final class WatchedKeys {
     private void end() {
       WatchRequest last = request.getAndSet(null);
       if (last != null) {
-        last.cancel();
+        last.end();
       }
     }
   }

@@ -88,12 +88,13 @@ public interface VersionedDocuments {
   }
 
   /**
-   * Calls {@code changed}, on any thread, soon after the document was written, by whatever process;
-   * may leave some out, and those before the next write of this process: a watched document is one
-   * that its watcher writes again and again. Called only for a store with {@link
-   * io.mortise.spi.Capability#PUSH}.
+   * Calls {@code changed}, on any thread, soon after another process has written the document. May
+   * leave some writes out, and all before the next write of this process: a watched document is one
+   * that its watcher writes again and again. Leaves out this process's own writes as far as it can
+   * tell them, since each call costs a read. A key may have several watches. Called only for a
+   * store with {@link io.mortise.spi.Capability#PUSH}.
    *
-   * @return ends the watch; may be run more than once
+   * @return ends this watch, and no other one of the key; may be run more than once
    */
   default Runnable watch(String key, Runnable changed) {
     return () -> {};

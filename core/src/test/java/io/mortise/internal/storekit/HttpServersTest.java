@@ -1,13 +1,16 @@
 package io.mortise.internal.storekit;
 
+import static io.mortise.internal.storekit.HttpServersFixture.GET;
+import static io.mortise.internal.storekit.HttpServersFixture.LONG;
+import static io.mortise.internal.storekit.HttpServersFixture.await;
+import static io.mortise.internal.storekit.HttpServersFixture.join;
+import static io.mortise.internal.storekit.HttpServersFixture.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.storekit.HttpServers.HttpRequest;
 import io.mortise.internal.storekit.HttpServers.HttpResponse;
-import io.mortise.internal.storekit.HttpServers.HttpTarget;
-import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -31,28 +34,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /** Connections that are kept, break or stall; turns; servers that cannot be connected to. */
 class HttpServersTest {
-  private static final Duration LONG = Duration.ofMinutes(1);
-  private static final HttpRequest GET = new HttpRequest("GET", "/x", Map.of(), null);
-
   /** It cannot be connected to: the URI of such a name has no host. */
   private static final URI NAMELESS = URI.create("http://my_host:8500");
-
-  private static HttpServers servers(Duration timeout, URI... servers) {
-    return new HttpServers(
-        new HttpTarget("Tested", List.of(servers), timeout, null, "tested:a"),
-        1,
-        "test",
-        Ticker.SYSTEM);
-  }
-
-  private static <T> T join(CompletionStage<T> stage) throws Exception {
-    return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
-  }
 
   private static String body(HttpServers servers) throws Exception {
     return join(servers.send(GET)).body();
@@ -75,13 +62,6 @@ class HttpServersTest {
 
   private static URI overTls(ScriptedServer server) {
     return URI.create(server.uri().toString().replace("http", "https"));
-  }
-
-  private static void await(BooleanSupplier condition) {
-    for (int i = 0; i < 20_000 && !condition.getAsBoolean(); i++) {
-      LockSupport.parkNanos(1_000_000);
-    }
-    assertThat(condition.getAsBoolean()).isTrue();
   }
 
   private static void awaitAllClosed(ScriptedServer server) {

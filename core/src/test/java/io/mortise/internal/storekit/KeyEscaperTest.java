@@ -1,6 +1,7 @@
 package io.mortise.internal.storekit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.HashSet;
 import java.util.Set;
@@ -43,8 +44,23 @@ class KeyEscaperTest {
 
   @ParameterizedTest
   @CsvSource({"lock/a.b, lock.a=2Eb", "lock/é, lock.=C3=A9", "session/x/y, session.x/y"})
-  void givenKey_thenItsTokenStays(String key, String token) {
+  void givenKey_thenItsWrittenFormIsTheSameInEveryRelease(String key, String token) {
     assertThat(ESCAPER.escape(key)).isEqualTo(token);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"lock/a.b, lock/a=2Eb", "lock/a*-_/b, lock/a*-_=2Fb", "session/x/y, session/x=2Fy"})
+  void givenKeyForConsul_thenItsWrittenFormIsTheSameInEveryRelease(String key, String written) {
+    KeyEscaper escaper = new KeyEscaper('/', "*-_");
+    assertThat(escaper.escape(key)).isEqualTo(written);
+    assertThat(escaper.unescape(written)).contains(key);
+  }
+
+  @Test
+  void givenKeyWithoutAKind_thenItIsRefused() {
+    assertThatThrownBy(() -> ESCAPER.escape("lock"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("Key 'lock' has no '/' between its kind and its name.");
   }
 
   @Test

@@ -85,7 +85,7 @@ class WatchedKeysTest {
     assertThat(sent).hasSize(3);
     keys.written("a", 9);
     assertThat(sent).hasSize(4);
-    sent.get(3).cancel();
+    sent.get(3).end();
     assertThat(exchanges.get(3)).isCancelled();
     keys.written("a", 10);
     assertThat(sent).hasSize(5);

@@ -56,7 +56,8 @@ final class BatchExecutor {
     List<@Nullable Reply> replies = new ArrayList<>();
     BatchFailure batchFailure =
         attempt(
-            storeConnection -> replies.addAll(storeConnection.repository.answers(batchedRequests)));
+            storeConnection ->
+                replies.addAll(storeConnection.repository.applyBatch(batchedRequests)));
     List<StoreTask> answered = new ArrayList<>();
     for (int i = 0; i < asked.size(); i++) {
       BatchEntry batchEntry = asked.get(i);

@@ -23,10 +23,10 @@ public final class ContendedRequest {
   private boolean done;
 
   /** What became of an acquire that was done. */
-  @Nullable ContendedOutcome place;
+  @Nullable ContendedOutcome outcome;
 
   /**
-   * What became of one who expected to find a lock held.
+   * The outcome of an acquire that expected a held lock.
    *
    * @param taken what was granted, since it was free; null if the attempt is in the queue now
    * @param holder who has it, if it is not taken; so the rest
@@ -97,7 +97,7 @@ public final class ContendedRequest {
   void read(ResultSet row) throws SQLException {
     done = row.next();
     if (done && request instanceof Request.Acquire) {
-      place = ContendedOutcome.read(row);
+      outcome = ContendedOutcome.read(row);
       String holder = row.getString(1);
       if (holder != null && (row.getInt(3) & HoldRow.TOLD) == 0) {
         pendingNotifications.add(
@@ -125,7 +125,7 @@ public final class ContendedRequest {
     if (!done) {
       return null;
     }
-    ContendedOutcome found = place;
+    ContendedOutcome found = outcome;
     if (found == null) {
       return LockRepository.released(request.attempt());
     }

@@ -59,7 +59,7 @@ public class LockRepository extends SessionRepository {
     }
   }
 
-  /** Whether {@link #alone} may know an answer. */
+  /** Whether {@link #applyFast} may know an answer. */
   public static boolean hasFastPath(Request request) {
     if (request instanceof Request.Acquire acquire) {
       return acquire.mode().isExclusive() && acquire.provenDead() == null;
@@ -70,17 +70,20 @@ public class LockRepository extends SessionRepository {
   /**
    * The answer of the one-statement path, which commits by itself; null if nothing was changed, and
    * {@link LockTable#apply} decides.
-   *
-   * @param isNew whether nobody here has asked for the lock, which may have no row
    */
-  public final @Nullable Reply alone(Request request, boolean isNew, Clock clock)
-      throws SQLException {
+  public final @Nullable Reply applyFast(Request request, Clock clock) throws SQLException {
     if (request instanceof Request.Acquire acquire) {
-      TokenRange taken = isNew ? acquireFirst(acquire) : null;
-      taken = taken == null ? acquireFast(acquire, clock) : taken;
+      TokenRange taken = acquireFast(acquire, clock);
       return taken == null ? null : taken.granted(acquire);
     }
     return abandonFast((Request.Abandon) request, clock) ? released(request.attempt()) : null;
+  }
+
+  /** The same of a lock that nobody here has asked for, which may have no row. */
+  public final @Nullable Reply applyFastToNew(Request.Acquire request, Clock clock)
+      throws SQLException {
+    TokenRange taken = acquireFirst(request);
+    return taken == null ? applyFast(request, clock) : taken.granted(request);
   }
 
   /** The answer to a release of a lock that was held. */
@@ -412,7 +415,7 @@ public class LockRepository extends SessionRepository {
     /**
      * The answer, or null where {@link LockTable#apply} decides.
      *
-     * @param done as {@link #together} returns it
+     * @param done as {@link #executeBatch} returns it
      */
     @Nullable Reply reply(Map<String, TokenRange> done) {
       TokenRange taken = done.get(request.attempt().encoded());
@@ -435,14 +438,14 @@ public class LockRepository extends SessionRepository {
    * @param batchedRequests each with a fast path, no lock twice
    * @return what those got that were served, by their attempts
    */
-  Map<String, TokenRange> together(List<BatchedRequest> batchedRequests) throws SQLException {
+  Map<String, TokenRange> executeBatch(List<BatchedRequest> batchedRequests) throws SQLException {
     return Map.of();
   }
 
-  /** The answers of {@link #together}; null where {@link LockTable#apply} decides. */
-  public final List<@Nullable Reply> answers(List<BatchedRequest> batchedRequests)
+  /** The answers of {@link #executeBatch}; null where {@link LockTable#apply} decides. */
+  public final List<@Nullable Reply> applyBatch(List<BatchedRequest> batchedRequests)
       throws SQLException {
-    Map<String, TokenRange> done = together(batchedRequests);
+    Map<String, TokenRange> done = executeBatch(batchedRequests);
     List<@Nullable Reply> answers = new ArrayList<>();
     for (BatchedRequest batchedRequest : batchedRequests) {
       answers.add(batchedRequest.reply(done));
@@ -463,7 +466,7 @@ public class LockRepository extends SessionRepository {
   void contended(List<ContendedRequest> contendedRequests) throws SQLException {}
 
   /**
-   * Whether some of what was last asked for by {@link #together} or {@link #contended} may have
+   * Whether some of what was last asked for by {@link #executeBatch} or {@link #contended} may have
    * been committed, if that failed.
    */
   public boolean mayBePartlyDone() {

@@ -187,7 +187,7 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
   }
 
   @Override
-  Map<String, TokenRange> together(List<BatchedRequest> batchedRequests) throws SQLException {
+  Map<String, TokenRange> executeBatch(List<BatchedRequest> batchedRequests) throws SQLException {
     mayBePartlyDone(false);
     List<BatchedRequest> sorted = new ArrayList<>();
     for (BatchedRequest batchedRequest : batchedRequests) {

@@ -94,7 +94,7 @@ final class PostgresLockRepository extends PrefetchingLockRepository {
   }
 
   @Override
-  Map<String, TokenRange> together(List<BatchedRequest> batchedRequests) throws SQLException {
+  Map<String, TokenRange> executeBatch(List<BatchedRequest> batchedRequests) throws SQLException {
     mayBePartlyDone(false);
     if (batchedRequests.size() == 1 && batchedRequests.get(0).old() != null) {
       TokenRange taken = retake(batchedRequests.get(0));

@@ -17,7 +17,7 @@ final class ContendedRequestRunner {
       Request.Acquire request,
       Consumer<SessionNotification> pendingNotifications)
       throws SQLException {
-    return step(lockRepository, request, pendingNotifications).place;
+    return step(lockRepository, request, pendingNotifications).outcome;
   }
 
   static boolean handOff(

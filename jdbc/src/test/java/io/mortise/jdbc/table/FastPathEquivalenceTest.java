@@ -277,7 +277,7 @@ class FastPathEquivalenceTest {
             case RETAKE -> retake(storeConnection, state);
             case HAND_OFF -> ContendedRequestRunner.reply(storeConnection, state.request);
             case QUEUE_UP -> ContendedRequestRunner.reply(storeConnection, state.request);
-            default -> storeConnection.repository.alone(state.request, false, storeConnection::now);
+            default -> storeConnection.repository.applyFast(state.request, storeConnection::now);
           };
       noteShort(state, reply, storeConnection.takeNotifications(), began);
       compareLater(one);
@@ -287,7 +287,7 @@ class FastPathEquivalenceTest {
         throws SQLException {
       LockRepository.BatchedRequest retake =
           new LockRepository.BatchedRequest(state.next, state.request.attempt(), false);
-      return retake.reply(storeConnection.repository.together(List.of(retake)));
+      return retake.reply(storeConnection.repository.executeBatch(List.of(retake)));
     }
 
     void together(List<Case> asked) throws SQLException {
@@ -302,7 +302,7 @@ class FastPathEquivalenceTest {
       }
       long began = storeConnections.get(TRIED).now();
       Map<String, LockRepository.TokenRange> done =
-          storeConnections.get(TRIED).repository.together(batchedRequests);
+          storeConnections.get(TRIED).repository.executeBatch(batchedRequests);
       for (int i = 0; i < asked.size(); i++) {
         noteShort(asked.get(i).first(), batchedRequests.get(i).reply(done), List.of(), began);
       }

@@ -133,7 +133,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
       for (boolean isNew : new boolean[] {true, false}) {
         only(left);
         Map<String, TokenRange> done =
-            storeConnection.repository.together(
+            storeConnection.repository.executeBatch(
                 List.of(
                     new BatchedRequest(release, null, isNew),
                     new BatchedRequest(another, null, isNew)));
@@ -313,10 +313,10 @@ class MySqlStatementsTest extends ServerStatementsFixture {
     assertThat(storeConnection.repository.soonestEnd("lock", count, LockTable.STEPS, now))
         .isEqualTo(soonest);
     storeConnection.rollback();
-    ContendedOutcome place =
+    ContendedOutcome outcome =
         ContendedRequestRunner.queueUp(storeConnection.repository, acquire(), told::add);
-    assertThat(place.ahead()).isEqualTo(count);
-    assertThat(place.soonest()).isEqualTo(soonest);
+    assertThat(outcome.ahead()).isEqualTo(count);
+    assertThat(outcome.soonest()).isEqualTo(soonest);
     begin();
     assertThat(storeConnection.repository.soonestEnd("lock", count, LockTable.STEPS, now))
         .isEqualTo(soonest);
@@ -428,7 +428,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
         free(),
         List.of(),
         () ->
-            storeConnection.repository.together(
+            storeConnection.repository.executeBatch(
                 List.of(new BatchedRequest(acquire(), null, true))));
     besideLockedRows(
         held(OTHER),
@@ -505,7 +505,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
               false));
     }
     assertThat(SqlText.listLength(batchedRequests.size())).isEqualTo(batchedRequests.size() + 1);
-    Map<String, TokenRange> done = storeConnection.repository.together(batchedRequests);
+    Map<String, TokenRange> done = storeConnection.repository.executeBatch(batchedRequests);
     List<Map<String, Object>> rows =
         tables.all("lock").stream()
             .filter(row -> ((String) row.get("name")).startsWith("list"))
@@ -537,7 +537,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
           List.of(
               new BatchedRequest(acquire(HoldTerms.NONE, 5, 0), retakes ? OLD : null, false),
               new BatchedRequest(new Request.Abandon(LockName.of("mate"), THIRD), null, false));
-      Map<String, TokenRange> done = storeConnection.repository.together(batchedRequests);
+      Map<String, TokenRange> done = storeConnection.repository.executeBatch(batchedRequests);
       tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'mate'");
       assertThat(done)
           .containsOnly(
@@ -553,7 +553,7 @@ class MySqlStatementsTest extends ServerStatementsFixture {
 
   private void madeIdle(BatchedRequest batchedRequest) throws SQLException {
     remove();
-    assertThat(storeConnection.repository.together(List.of(batchedRequest))).isEmpty();
+    assertThat(storeConnection.repository.executeBatch(List.of(batchedRequest))).isEmpty();
     Map<String, Object> made = changed();
     assertThat(made)
         .containsEntry("capacity", (long) WHOLE)

@@ -304,7 +304,7 @@ abstract class ServerStatementsFixture {
     TokenRange taken =
         storeConnection
             .repository
-            .together(List.of(new BatchedRequest(request, OLD, false)))
+            .executeBatch(List.of(new BatchedRequest(request, OLD, false)))
             .get(request.attempt().encoded());
     return taken == null || taken.tokens() == 0 ? null : taken;
   }
@@ -437,11 +437,11 @@ abstract class ServerStatementsFixture {
   void takenInQueue(Map<String, Object> lock, Request.Acquire request) throws SQLException {
     only(lock);
     queue(List.of());
-    ContendedOutcome place =
+    ContendedOutcome outcome =
         ContendedRequestRunner.queueUp(storeConnection.repository, request, told::add);
     Map<String, Object> expected = granted(lock, request, time());
     assertThat(changed()).isEqualTo(expected);
-    assertThat(place.taken()).isEqualTo(block(expected));
+    assertThat(outcome.taken()).isEqualTo(block(expected));
     assertThat(queue()).isEmpty();
     assertThat(tables.all("news")).isEmpty();
     assertThat(told).isEmpty();
@@ -473,7 +473,7 @@ abstract class ServerStatementsFixture {
       throws SQLException {
     only(lock);
     queue(waiters);
-    ContendedOutcome place =
+    ContendedOutcome outcome =
         ContendedRequestRunner.queueUp(storeConnection.repository, request, told::add);
     long before = (long) lock.get("told");
     long ticket = (long) lock.get("next_ticket");
@@ -511,7 +511,7 @@ abstract class ServerStatementsFixture {
     long ahead = waiters.size();
     Map<String, Object> holder =
         tables.query("session_select", "session", OTHER.session().value()).get(0);
-    assertThat(place)
+    assertThat(outcome)
         .isEqualTo(
             new ContendedOutcome(
                 null,
@@ -520,7 +520,7 @@ abstract class ServerStatementsFixture {
                 Math.min((long) holder.get("expires_us") - time, MINUTE),
                 (long) lock.get("free_us"),
                 ahead,
-                ahead == 0 ? place.soonest() : soonest,
+                ahead == 0 ? outcome.soonest() : soonest,
                 time));
     Map<String, Object> wanted =
         notifications(
@@ -556,7 +556,7 @@ abstract class ServerStatementsFixture {
         batchedRequest,
         new BatchedRequest(vain, null, true),
         served,
-        batchedRequests -> storeConnection.repository.together(batchedRequests));
+        batchedRequests -> storeConnection.repository.executeBatch(batchedRequests));
     if (!(storeConnection.repository instanceof MySqlLockRepository repository)) {
       return;
     }

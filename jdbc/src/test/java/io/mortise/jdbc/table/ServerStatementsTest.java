@@ -360,7 +360,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
         new Request.Acquire(
             LockName.of("second"), OLD, Mode.EXCLUSIVE, true, HoldTerms.NONE, 2, 0, null);
     Map<String, TokenRange> done =
-        storeConnection.repository.together(
+        storeConnection.repository.executeBatch(
             List.of(
                 new BatchedRequest(acquire(), null, true), new BatchedRequest(second, null, true)));
     tables.execute("DELETE FROM " + tables.text.table("lock") + " WHERE name = 'second'");
@@ -375,7 +375,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
     Request.Acquire beside =
         new Request.Acquire(second, THIRD, Mode.EXCLUSIVE, true, HoldTerms.NONE, 2, 0, null);
     Map<String, TokenRange> done =
-        storeConnection.repository.together(
+        storeConnection.repository.executeBatch(
             List.of(
                 vainly("other"),
                 new BatchedRequest(beside, null, true),
@@ -399,7 +399,7 @@ class ServerStatementsTest extends ServerStatementsFixture {
 
   private void notMade(BatchedRequest batchedRequest) throws SQLException {
     remove();
-    assertThat(storeConnection.repository.together(List.of(vainly("other"), batchedRequest)))
+    assertThat(storeConnection.repository.executeBatch(List.of(vainly("other"), batchedRequest)))
         .isEmpty();
     tables.assertAll("lock", other, elsewhere);
   }

@@ -16,7 +16,7 @@ public final class ServingRepository extends LockRepository {
   }
 
   @Override
-  Map<String, TokenRange> together(List<BatchedRequest> batchedRequests) {
+  Map<String, TokenRange> executeBatch(List<BatchedRequest> batchedRequests) {
     sizes.add(batchedRequests.size());
     Map<String, TokenRange> all = new HashMap<>();
     batchedRequests.forEach(

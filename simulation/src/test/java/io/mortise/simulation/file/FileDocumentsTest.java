@@ -9,7 +9,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Documents in a folder, by the published rules. */
+/**
+ * Documents in a folder, by the published rules. All "processes" of the suite share one object, so
+ * its tests of two processes say nothing here: {@link FileStoreProcessesTest} has real ones.
+ */
 class FileDocumentsTest extends DocumentsContract {
   @TempDir private Path folder;
 

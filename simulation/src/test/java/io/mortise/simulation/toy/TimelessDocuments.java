@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class TimelessDocuments implements VersionedDocuments {
   private final ReentrantLock guard = new ReentrantLock();
   private final TreeMap<String, VersionedText> documents = new TreeMap<>();
-  private final Map<String, Runnable> watches = new ConcurrentHashMap<>();
+  private final Map<String, List<Runnable>> watches = new ConcurrentHashMap<>();
   private final LongSupplier wallClock;
   private long version = 1;
   private long removed;
@@ -66,9 +67,8 @@ final class TimelessDocuments implements VersionedDocuments {
     } finally {
       guard.unlock();
     }
-    Runnable changed = written.made() ? watches.get(key) : null;
-    if (changed != null) {
-      changed.run();
+    if (written.made()) {
+      watches.getOrDefault(key, List.of()).forEach(Runnable::run);
     }
     return completedFuture(written);
   }
@@ -100,8 +100,9 @@ final class TimelessDocuments implements VersionedDocuments {
 
   @Override
   public Runnable watch(String key, Runnable changed) {
-    watches.put(key, changed);
-    return () -> watches.remove(key, changed);
+    List<Runnable> ofKey = watches.computeIfAbsent(key, any -> new CopyOnWriteArrayList<>());
+    ofKey.add(changed);
+    return () -> ofKey.remove(changed);
   }
 
   @Override

@@ -41,7 +41,7 @@ class ConsoleAccessIT extends ConsoleRequests {
       assertThat(refused.statusCode()).isEqualTo(403);
       assertThat(refused.body()).contains("Nobody is signed in").doesNotContain("mem:");
       headers.put("Origin", app.address());
-      assertThat(post(app, evict("evict"), holder(app)).statusCode()).isEqualTo(403);
+      assertThat(post(app, evict(), holder(app)).statusCode()).isEqualTo(403);
       assertThat(held.isValid()).isTrue();
     }
   }
@@ -55,7 +55,7 @@ class ConsoleAccessIT extends ConsoleRequests {
         Lease held = app.locks().lock(NAME).tryAcquire().orElseThrow()) {
       assertThat(json(app, "/mortise/api/v1/status").get("allowed")).asString().isEqualTo("[]");
       headers.put("Origin", app.address());
-      assertThat(post(app, evict("evict"), holder(app)).statusCode()).isEqualTo(404);
+      assertThat(post(app, evict(), holder(app)).statusCode()).isEqualTo(404);
       assertThat(held.isValid()).isTrue();
     }
   }
@@ -90,22 +90,22 @@ class ConsoleAccessIT extends ConsoleRequests {
           .isEqualTo("[close]");
       headers.put("Origin", app.address());
       String body = holder(app);
-      assertThat(post(app, evict("evict"), body).statusCode())
+      assertThat(post(app, evict(), body).statusCode())
           .as("without the CSRF token of the application")
           // Without HTML, Spring Security asks to sign in again.
           .isIn(401, 403);
       takeWriteHeaders(app);
       headers.remove("Origin");
-      assertThat(post(app, evict("evict"), body).body()).contains("foreign-origin");
+      assertThat(post(app, evict(), body).body()).contains("foreign-origin");
       headers.put("Origin", "https://evil.example");
-      assertThat(post(app, evict("evict"), body).body()).contains("foreign-origin");
+      assertThat(post(app, evict(), body).body()).contains("foreign-origin");
       headers.put("Origin", app.address());
       headers.put("Sec-Fetch-Site", "same-site");
-      assertThat(post(app, evict("evict"), body).body()).contains("foreign-origin");
+      assertThat(post(app, evict(), body).body()).contains("foreign-origin");
       headers.put("Sec-Fetch-Site", "same-origin");
       assertThat(
               http.send(
-                      request(app, evict("evict"))
+                      request(app, evict())
                           .header("Content-Type", "text/plain")
                           .POST(BodyPublishers.ofString(body))
                           .build(),
@@ -113,7 +113,7 @@ class ConsoleAccessIT extends ConsoleRequests {
                   .statusCode())
           .isEqualTo(415);
       assertThat(held.isValid()).isTrue();
-      assertThat(post(app, evict("evict"), body).body()).contains("hold_ended");
+      assertThat(post(app, evict(), body).body()).contains("hold_ended");
       assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
       // What has become of the hold is told by the next look at it.
       BoundedWait.until(
@@ -186,12 +186,12 @@ class ConsoleAccessIT extends ConsoleRequests {
       headers.put("Origin", app.address());
       String body = holder(app);
       headers.putAll(forms.get(0));
-      HttpResponse<String> refused = post(app, evict("evict"), body);
+      HttpResponse<String> refused = post(app, evict(), body);
       assertThat(refused.statusCode()).as("by the application").isIn(401, 403);
       assertThat(refused.body()).doesNotContain("foreign-origin", "hold_ended");
       assertThat(held.isValid()).isTrue();
       headers.putAll(forms.get(1));
-      assertThat(post(app, evict("evict"), body).body()).contains("hold_ended");
+      assertThat(post(app, evict(), body).body()).contains("hold_ended");
       assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
     }
   }

@@ -100,10 +100,7 @@ class ConsoleIT extends ConsoleRequests {
       headers.putAll(writeHeaders(app, api).get(0));
       headers.put("Origin", app.address());
       assertThat(
-              post(
-                      app,
-                      "/shop/ops/locks" + evict("evict").substring("/mortise".length()),
-                      holder(app))
+              post(app, "/shop/ops/locks" + evict().substring("/mortise".length()), holder(app))
                   .statusCode())
           .isEqualTo(404);
       assertThat(held.isValid()).isTrue();

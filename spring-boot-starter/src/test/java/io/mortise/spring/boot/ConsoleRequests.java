@@ -80,11 +80,8 @@ abstract class ConsoleRequests {
         BodyHandlers.ofString());
   }
 
-  static String evict(String what) {
-    return "/mortise/api/v1/lock/"
-        + what
-        + "?name="
-        + URLEncoder.encode(NAME, StandardCharsets.UTF_8);
+  static String evict() {
+    return "/mortise/api/v1/lock/evict?name=" + URLEncoder.encode(NAME, StandardCharsets.UTF_8);
   }
 
   static String holder(BootApp app) {
@@ -103,7 +100,7 @@ abstract class ConsoleRequests {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new AssertionError("Interrupted while waiting for the history.", e);
+      throw new AssertionError("Interrupted while reading " + path, e);
     }
   }
 

@@ -38,6 +38,8 @@ class DocumentsContractTest {
           Duration.ofMillis(200),
           Flaw.TELLS_OWN_WRITES_ONLY,
           Duration.ofMillis(200),
+          Flaw.TELLS_THE_LAST_WATCH_ONLY,
+          Duration.ofMillis(200),
           Flaw.READS_WHAT_IT_REMEMBERS,
           Duration.ofMillis(200),
           Flaw.SKIPS_WRITES_THAT_CHANGE_NOTHING,

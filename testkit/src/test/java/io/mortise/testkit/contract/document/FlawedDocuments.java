@@ -47,6 +47,8 @@ final class FlawedDocuments implements VersionedDocuments {
     BEGINS_ANEW_BEHIND_A_REMOVED_KEY,
     NEVER_TELLS,
     TELLS_OWN_WRITES_ONLY,
+    TELLS_OWN_WRITES_TOO,
+    TELLS_THE_LAST_WATCH_ONLY,
     TELLS_AFTER_THE_END
   }
 
@@ -203,8 +205,15 @@ final class FlawedDocuments implements VersionedDocuments {
       server.documents.put(key, new VersionedText(kept, Long.toString(version)));
     }
     for (Watch watch : List.copyOf(server.watches.getOrDefault(key, List.of()))) {
-      boolean isTold = flaw != Flaw.TELLS_OWN_WRITES_ONLY || watch.owner() == this;
-      if (isTold && flaw != Flaw.NEVER_TELLS) {
+      boolean isOwn = watch.owner() == this;
+      boolean isTold =
+          switch (flaw) {
+            case NEVER_TELLS -> false;
+            case TELLS_OWN_WRITES_ONLY -> isOwn;
+            case TELLS_OWN_WRITES_TOO -> true;
+            default -> !isOwn;
+          };
+      if (isTold) {
         watch.changed().run();
       }
     }
@@ -255,6 +264,9 @@ final class FlawedDocuments implements VersionedDocuments {
     List<Watch> watches = server.watches.computeIfAbsent(key, any -> new ArrayList<>());
     Watch watch = new Watch(this, changed);
     synchronized (server) {
+      if (flaw == Flaw.TELLS_THE_LAST_WATCH_ONLY) {
+        watches.clear();
+      }
       watches.add(watch);
     }
     return () -> {

@@ -8,7 +8,7 @@ import io.mortise.internal.storekit.HttpServers;
 import java.util.Map;
 
 /** A refusal by etcd. What it means for a lock is told by {@link #translated}. */
-final class GatewayException extends Exception {
+final class EtcdRefusal extends Exception {
   private static final long serialVersionUID = 1L;
 
   // The codes of gRPC that etcd uses, and one of HTTP.
@@ -27,11 +27,11 @@ final class GatewayException extends Exception {
    * @param status of HTTP
    * @param body JSON, or what the server says instead where it has no gateway
    */
-  GatewayException(int status, String body) {
+  EtcdRefusal(int status, String body) {
     this(status, error(body));
   }
 
-  private GatewayException(int status, JsonObject error) {
+  private EtcdRefusal(int status, JsonObject error) {
     super(HttpServers.quoted(error.text("message")));
     this.said = error.text("message");
     this.status = status;

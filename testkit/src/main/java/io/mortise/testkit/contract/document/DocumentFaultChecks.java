@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.IntFunction;
 
 /** One document, used directly and through a proxy that holds or loses what is sent. */
-final class ProxiedDocuments implements AutoCloseable {
+final class DocumentFaultChecks implements AutoCloseable {
   private static final String KEY = "lock/a";
 
   private final VersionedDocuments direct;
@@ -31,14 +31,19 @@ final class ProxiedDocuments implements AutoCloseable {
    * @param port of the server
    * @param behind opens the documents behind the proxy's port
    */
-  ProxiedDocuments(
+  DocumentFaultChecks(
       VersionedDocuments direct, int port, IntFunction<? extends VersionedDocuments> behind) {
     this.direct = direct;
     assertThat(BoundedWait.join(direct.compareAndSet(KEY, read(), "first")).made()).isTrue();
     this.found = read();
     this.proxy = FaultInjectionProxy.to(port);
-    this.proxied = behind.apply(proxy.port());
-    assertThat(BoundedWait.join(proxied.read(KEY))).isEqualTo(found);
+    try {
+      this.proxied = behind.apply(proxy.port());
+      assertThat(BoundedWait.join(proxied.read(KEY))).isEqualTo(found);
+    } catch (RuntimeException | Error e) {
+      proxy.close();
+      throw e;
+    }
   }
 
   private VersionedText read() {
@@ -88,8 +93,8 @@ final class ProxiedDocuments implements AutoCloseable {
   }
 
   /**
-   * Nothing gets through until all calls have returned. The requests before a call that waits for
-   * its answer are given up by then, as it is itself.
+   * The proxy passes nothing on until all calls have returned. A call that waits for its answer
+   * returns only after its timeout, when earlier requests have failed.
    */
   void assertNoCallWaits(boolean pushes) {
     proxy.weather(NetworkCondition.FROZEN);
