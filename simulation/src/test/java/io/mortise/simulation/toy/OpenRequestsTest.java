@@ -191,19 +191,35 @@ class OpenRequestsTest {
     submit(acquire(7));
     submit(acquire(8));
     submit(release(1));
-    submit(release(2));
+    session.submit(
+        release(2),
+        reply -> {
+          replies.add(reply);
+          mostSize = Integer.MAX_VALUE;
+          submit(acquire(9));
+          submit(acquire(10));
+        });
     runAll();
-    assertThat(answered()).containsExactly(6L, 7L, 8L, 1L, 2L);
+    assertThat(answered()).containsExactly(6L, 7L, 8L, 1L, 2L, 9L, 10L);
     assertThat(replies.subList(0, 3)).allMatch(OpenRequestsTest::mayHaveRun);
     assertThat(replies.subList(3, 5)).allMatch(Reply.Ended.class::isInstance);
-    assertThat(writes).as("6; the others; each of the others").isEqualTo(1 + 1 + 4);
-    mostSize = Integer.MAX_VALUE;
-    writes = 0;
-    for (int i = 9; i <= 11; i++) {
+    assertThat(replies.subList(5, 7)).allMatch(Reply.Queued.class::isInstance);
+    assertThat(writes).as("6; the others; each of the others; 9 and 10").isEqualTo(1 + 1 + 4 + 1);
+  }
+
+  @Test
+  void givenRequestsThatAreSentOneByOne_whenTheServerIsSilent_thenTheRestShareAStepAgain() {
+    acquireUpTo(5);
+    mostSize = lastSize;
+    for (int i = 6; i <= 9; i++) {
       submit(acquire(i));
     }
+    inFlight.remove().run();
+    inFlight.remove().run();
+    isSilent = true;
     runAll();
-    assertThat(writes).as("the next share a step again").isEqualTo(2);
+    assertThat(answered()).containsExactly(6L, 7L, 8L, 9L);
+    assertThat(writes).as("6; the others; 7; 8 and 9").isEqualTo(4);
   }
 
   /** Answers when it is told to. Refuses locks that are too large. */

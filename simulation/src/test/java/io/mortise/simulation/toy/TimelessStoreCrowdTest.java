@@ -26,7 +26,7 @@ class TimelessStoreCrowdTest {
   private static final int PROCESSES = 20;
   private static final int WAITERS = 5;
 
-  /** About two were measured. */
+  /** Two to three were measured. */
   private static final int MOST_CONFLICTS_PER_GRANT = 5;
 
   private final TimelessDocuments server =
