@@ -26,8 +26,8 @@ class TimelessStoreCrowdTest {
   private static final int PROCESSES = 20;
   private static final int WAITERS = 5;
 
-  /** Two to three were measured. */
-  private static final int MOST_CONFLICTS_PER_GRANT = 5;
+  /** One to three were measured; a busy machine has more. */
+  private static final int MOST_CONFLICTS_PER_GRANT = 10;
 
   private final TimelessDocuments server =
       new TimelessDocuments(ToyStoreUnderTest.micros(Ticker.SYSTEM));
