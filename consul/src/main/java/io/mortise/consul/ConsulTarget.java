@@ -1,6 +1,6 @@
 package io.mortise.consul;
 
-import io.mortise.internal.storekit.HttpServers.HttpTarget;
+import io.mortise.internal.storekit.HttpTarget;
 import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
 import java.util.Set;

@@ -1,6 +1,5 @@
 package io.mortise.internal.storekit;
 
-import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
 import java.net.URI;

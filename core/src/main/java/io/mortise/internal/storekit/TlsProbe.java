@@ -2,7 +2,6 @@ package io.mortise.internal.storekit;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Proxy;

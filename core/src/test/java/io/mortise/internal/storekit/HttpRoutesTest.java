@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.HttpServers.HttpRequest;
 import io.mortise.internal.storekit.HttpServers.HttpResponse;
-import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.spi.time.Ticker;
 import java.net.InetAddress;
 import java.net.ServerSocket;

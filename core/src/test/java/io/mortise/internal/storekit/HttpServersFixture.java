@@ -3,7 +3,6 @@ package io.mortise.internal.storekit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.internal.storekit.HttpServers.HttpRequest;
-import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.spi.time.Ticker;
 import java.net.URI;
 import java.nio.file.Path;

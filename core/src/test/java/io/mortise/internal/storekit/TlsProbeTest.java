@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.storekit.HttpServers.HttpTarget;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.net.InetAddress;
