@@ -1,11 +1,12 @@
 package io.mortise.internal.storekit;
 
+import static io.mortise.internal.storekit.HttpServersFixture.GET;
+import static io.mortise.internal.storekit.HttpServersFixture.await;
+import static io.mortise.internal.storekit.HttpServersFixture.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.storekit.HttpServers.HttpRequest;
-import io.mortise.internal.storekit.HttpServers.HttpResponse;
 import io.mortise.spi.time.Ticker;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -13,11 +14,6 @@ import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -26,7 +22,6 @@ import org.junit.jupiter.api.condition.OS;
 @EnabledOnOs(value = OS.LINUX, disabledReason = "Other systems have no address 127.0.0.2.")
 class HttpRoutesTest {
   private static final Duration LIMIT = Duration.ofMillis(1500);
-  private static final HttpRequest GET = new HttpRequest("GET", "/x", Map.of(), null);
   private static final String HOST = "servers.example";
 
   /** Takes connections, and answers nothing. */
@@ -48,31 +43,20 @@ class HttpRoutesTest {
   }
 
   private static String sent(HttpServers servers) throws Exception {
-    return body(servers.send(GET));
+    return join(servers.send(GET)).body();
   }
 
   /** As a store does when it is opened. */
   private static String ofAny(HttpServers servers) throws Exception {
-    return body(
-        servers.askAny(
+    return join(servers.askAny(
             () ->
                 servers
                     .send(GET)
                     .exceptionally(
                         failure -> {
                           throw servers.translated(CompletionStages.cause(failure));
-                        })));
-  }
-
-  private static String body(CompletionStage<HttpResponse> answer) throws Exception {
-    return answer.toCompletableFuture().get(30, TimeUnit.SECONDS).body();
-  }
-
-  private static void await(BooleanSupplier condition) {
-    for (int i = 0; i < 20_000 && !condition.getAsBoolean(); i++) {
-      LockSupport.parkNanos(1_000_000);
-    }
-    assertThat(condition.getAsBoolean()).isTrue();
+                        })))
+        .body();
   }
 
   @Test
