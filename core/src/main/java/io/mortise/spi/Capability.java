@@ -20,7 +20,7 @@ public enum Capability {
    *       ({@link SessionNotification.Contended}).
    *   <li>How a hold ended may be forgotten at once ({@link Reply.EndReason#UNKNOWN}). So an
    *       acquire that arrives after its own end may hold until its TTL is over.
-   *   <li>Who holds may be shown by the attempt alone.
+   *   <li>A view of the lock may name no more of its holder than the attempt.
    * </ul>
    */
   SESSION,

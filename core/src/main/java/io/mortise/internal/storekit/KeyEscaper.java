@@ -9,7 +9,7 @@ import java.util.Optional;
  * a name ASCII letters, digits and the plain characters stand for themselves. Each other byte of
  * UTF-8 is written as {@code =} and two hexadecimal digits.
  *
- * @param separator stands in place of the slash behind the kind
+ * @param separator replaces the slash behind the kind
  * @param plain ASCII characters without {@code =}
  */
 public record KeyEscaper(char separator, String plain) {

@@ -222,8 +222,8 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   }
 
   /**
-   * Leaves notifications, and removes what was left of holds that have ended: one write for each
-   * session, in parallel.
+   * Adds notifications to the documents of their sessions, and removes those of ended attempts.
+   * Each session takes one write. The writes run in parallel.
    *
    * @param ended attempts whose earlier notifications go first
    * @return whether any session's document was changed
@@ -286,8 +286,8 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
 
   /**
    * The sessions that were read, and those that would have to be. Used by one step at a time. A
-   * step that is taken again after a failed comparison keeps them: to read them anew would give
-   * others time to write. A session that has ended since is met by a later step.
+   * step that is taken again after a failed comparison keeps them, since a new read would give
+   * others time to write. A later step meets a session that has ended since.
    */
   static final class KnownSessions implements LockStep.Liveness {
     private final Map<SessionId, Optional<SessionDocument>> known = new HashMap<>();
