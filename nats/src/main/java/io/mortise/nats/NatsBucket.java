@@ -322,14 +322,15 @@ final class NatsBucket implements AutoCloseable {
       return CompletableFuture.failedFuture(
           unavailable("takes no request: " + FailureText.said(cause), cause));
     }
-    return answer
+    return connector
+        .failingWithConnection(answer)
         .orTimeout(target.timeout().toMillis(), TimeUnit.MILLISECONDS)
         .handle(
             (message, failure) -> {
               if (failure == null) {
                 return message;
               }
-              throw new CompletionException(failed(connection, failure));
+              throw new CompletionException(failed(connection, CompletionStages.cause(failure)));
             });
   }
 
@@ -341,6 +342,9 @@ final class NatsBucket implements AutoCloseable {
               + DurationText.formatExact(target.timeout())
               + (told == null || told.isEmpty() ? "" : "; its last error was: " + told),
           failure);
+    }
+    if (failure instanceof IOException) {
+      return unavailable("did not answer: " + failure.getMessage(), failure);
     }
     return unavailable("has no stream that takes a request", failure);
   }

@@ -7,7 +7,9 @@ import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.time.DurationText;
 import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
+import io.nats.client.ConnectionListener;
 import io.nats.client.ErrorListener;
+import io.nats.client.Message;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import java.io.IOException;
@@ -16,10 +18,14 @@ import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import javax.net.ssl.SSLException;
@@ -40,6 +46,9 @@ final class NatsConnector implements AutoCloseable {
   private final @Nullable NatsTarget target;
 
   private final AtomicBoolean replacing = new AtomicBoolean();
+  private final AtomicLong requests = new AtomicLong();
+  private final Map<Long, CompletableFuture<Message>> unanswered = new ConcurrentHashMap<>();
+  private final ConnectionListener breaks = (broken, event) -> failUnanswered(event);
   private volatile Connection connection;
   private volatile @Nullable RuntimeException lastFailure;
   private volatile boolean closed;
@@ -47,6 +56,7 @@ final class NatsConnector implements AutoCloseable {
   private NatsConnector(Connection connection, @Nullable NatsTarget target) {
     this.connection = connection;
     this.target = target;
+    connection.addConnectionListener(breaks);
   }
 
   /** Of a connection that the application has, and closes. */
@@ -84,9 +94,30 @@ final class NatsConnector implements AutoCloseable {
     return present.getStatus() == Connection.Status.CLOSED ? lastFailure : null;
   }
 
+  /**
+   * The same answer, which fails with an {@link IOException} when a connection breaks meanwhile.
+   * The library would leave it to its timeout.
+   */
+  CompletableFuture<Message> failingWithConnection(CompletableFuture<Message> answer) {
+    long number = requests.incrementAndGet();
+    unanswered.put(number, answer);
+    return answer.whenComplete((message, failure) -> unanswered.remove(number));
+  }
+
+  private void failUnanswered(ConnectionListener.Events event) {
+    if (event == ConnectionListener.Events.DISCONNECTED) {
+      // One that came since is asked for once more, too: the event may be told late.
+      unanswered
+          .values()
+          .forEach(answer -> answer.completeExceptionally(new IOException("the connection broke")));
+    }
+  }
+
   private void replace(NatsTarget again) {
     try {
-      connection = connect(again);
+      Connection replacement = connect(again);
+      replacement.addConnectionListener(breaks);
+      connection = replacement;
       lastFailure = null;
     } catch (RuntimeException e) {
       lastFailure = e;
@@ -103,6 +134,7 @@ final class NatsConnector implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    connection.removeConnectionListener(breaks);
     if (target != null) {
       try {
         connection.close();

@@ -36,12 +36,9 @@ class NatsDocumentsTest extends DocumentsContract {
     return open(url, NatsDocuments.MARKERS_KEPT);
   }
 
-  /** The library does not say that the connection of a request broke: it waits for the timeout. */
   @Override
   protected VersionedDocuments openBehind(int port) {
-    return open(
-        url.replace(":" + port(), ":" + port).replace("timeout=10s", "timeout=15s"),
-        NatsDocuments.MARKERS_KEPT);
+    return open(url.replace(":" + port(), ":" + port), NatsDocuments.MARKERS_KEPT);
   }
 
   @Override

@@ -20,6 +20,9 @@ import java.util.function.IntFunction;
 final class DocumentFaultChecks implements AutoCloseable {
   private static final String KEY = "lock/a";
 
+  /** Less than the timeout of a request, which is ten seconds at least. */
+  private static final Duration SOON = Duration.ofSeconds(8);
+
   private final VersionedDocuments direct;
   private final VersionedText found;
   private final FaultInjectionProxy proxy;
@@ -83,6 +86,8 @@ final class DocumentFaultChecks implements AutoCloseable {
     proxy.reset();
     // If it is sent again, it is answered.
     proxy.weather(NetworkCondition.FAIR);
+    BoundedWait.until(
+        SOON, "the write whose connection broke was answered, before its timeout", lost::isDone);
     assertThat(lost)
         .as("the answer to a write that was made, and whose own answer was lost")
         .satisfiesAnyOf(
