@@ -1,6 +1,6 @@
 package io.mortise.consul;
 
-import io.mortise.internal.storekit.HttpTarget;
+import io.mortise.internal.http.HttpTarget;
 import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
 import java.util.Set;
@@ -34,7 +34,7 @@ record ConsulTarget(HttpTarget http, @Nullable String token, String prefix) {
     }
     String namespace = ServerUrl.namespace(url, "_", "-");
     return new ConsulTarget(
-        servers.http(url, "Consul", tls),
+        HttpTarget.of(url, servers, "Consul", tls),
         token,
         // Consul's server of HTTP joins two slashes to one.
         namespace.isEmpty() ? "mortise/" : "mortise-" + namespace + "/");

@@ -3,7 +3,7 @@ package io.mortise.dynamodb;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.storekit.HttpServers;
+import io.mortise.internal.runtime.FailureText;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
@@ -112,7 +112,7 @@ final class DynamoDbRefusal {
    * with the session token in it.
    */
   private static String quoted(String said) {
-    String line = HttpServers.quoted(said.strip().lines().findFirst().orElse(""));
+    String line = FailureText.quoted(said.strip().lines().findFirst().orElse(""));
     return line.endsWith(".") ? line.substring(0, line.length() - 1) : line;
   }
 

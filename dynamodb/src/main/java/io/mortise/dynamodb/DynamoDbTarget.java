@@ -1,6 +1,6 @@
 package io.mortise.dynamodb;
 
-import io.mortise.internal.storekit.HttpTarget;
+import io.mortise.internal.http.HttpTarget;
 import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
 import java.net.URI;

@@ -1,10 +1,10 @@
 package io.mortise.etcd;
 
 import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.internal.http.HttpServers;
+import io.mortise.internal.http.HttpServers.HttpRequest;
+import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.storekit.HttpServers;
-import io.mortise.internal.storekit.HttpServers.HttpRequest;
-import io.mortise.internal.storekit.HttpServers.HttpResponse;
 import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.mortise.etcd;
 
-import io.mortise.internal.storekit.HttpTarget;
+import io.mortise.internal.http.HttpTarget;
 import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
 import java.util.Set;
@@ -26,7 +26,7 @@ record EtcdTarget(
           "Store URL '" + url + "' needs a user and a password, etcd://user:password@host:2379.");
     }
     return new EtcdTarget(
-        servers.http(url, "etcd", tls),
+        HttpTarget.of(url, servers, "etcd", tls),
         user,
         servers.secret(),
         "/mortise/" + ServerUrl.namespace(url, ".", "_", "-") + "/");

@@ -1,5 +1,6 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
+import io.mortise.internal.runtime.FailureText;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -155,7 +156,7 @@ final class HttpReader {
       return !head.isLast() && position == end;
     } else if (coding != null) {
       if (!coding.equalsIgnoreCase("chunked")) {
-        throw new ProtocolException("the answer is encoded: " + HttpServers.quoted(coding));
+        throw new ProtocolException("the answer is encoded: " + FailureText.quoted(coding));
       }
       readChunks(to, most);
       // An answer with both may be a trick, as one that has more behind its end.

@@ -1,6 +1,6 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
-import io.mortise.internal.storekit.HttpServers.HttpRequest;
+import io.mortise.internal.http.HttpServers.HttpRequest;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.InputStream;

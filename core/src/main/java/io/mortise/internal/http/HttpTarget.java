@@ -1,7 +1,9 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.ServerUrl;
+import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
 import java.io.EOFException;
 import java.io.IOException;
@@ -33,6 +35,22 @@ public record HttpTarget(
   /** Copies the list. */
   public HttpTarget {
     servers = List.copyOf(servers);
+  }
+
+  /**
+   * The servers of a URL, with its parameters {@code timeout} and {@code ca}.
+   *
+   * @param product what messages call them
+   * @param tls whether they speak TLS
+   * @throws IllegalArgumentException if a host cannot be that of a URI, or a parameter is wrong
+   */
+  public static HttpTarget of(StoreUrl url, ServerUrl servers, String product, boolean tls) {
+    return new HttpTarget(
+        product,
+        servers.uris(url, tls),
+        ServerUrl.timeout(url),
+        ServerUrl.trusted(url, tls),
+        url.scheme() + ":" + servers);
   }
 
   /** Whether they speak TLS. */
