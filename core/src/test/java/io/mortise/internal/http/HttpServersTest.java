@@ -263,7 +263,7 @@ class HttpServersTest {
                   client.send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
                   over.await();
                 });
-        HttpServers servers = servers(Duration.ofMillis(500), server.uri())) {
+        HttpServers servers = servers(Duration.ofSeconds(2), server.uri())) {
       assertThat(body(servers)).isEqualTo("read");
       // Else the thread of the connection writes, which reads no answer meanwhile.
       await(() -> servers.idleConnections() == 1);
