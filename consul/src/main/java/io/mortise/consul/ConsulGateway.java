@@ -42,7 +42,7 @@ final class ConsulGateway implements AutoCloseable {
   }
 
   /**
-   * What Consul has answered.
+   * An answer of Consul.
    *
    * @param index of the entry that was read, or where there is none, of the key-value store
    */
@@ -132,7 +132,7 @@ final class ConsulGateway implements AutoCloseable {
   }
 
   /**
-   * What the response says.
+   * Reads a response.
    *
    * @throws io.mortise.LockException if it is no result
    */

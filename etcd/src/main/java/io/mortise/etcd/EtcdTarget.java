@@ -7,7 +7,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where etcd is, and how to use it. Never shows the password.
+ * The address of etcd, and how to use it. Never shows the password.
  *
  * @param http where the cluster's members answer clients
  * @param prefix what each key begins with. A namespace has no slash, so no two of them share keys
