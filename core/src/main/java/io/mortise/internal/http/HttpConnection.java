@@ -264,7 +264,7 @@ final class HttpConnection {
     current.set(null);
   }
 
-  /** What reads from it until then. */
+  /** The reader of this connection, which reads until then. */
   HttpReader reader(long until) {
     deadline = until;
     return reader;

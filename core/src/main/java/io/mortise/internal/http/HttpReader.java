@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 final class HttpReader {
   private static final int MOST_OF_HEAD = 64 * 1024;
 
-  /** What a line counts for besides its characters, so that there cannot be many. */
+  /** Added to the length of each line, so that there cannot be many. */
   private static final int LINE_COST = 32;
 
   private static final int FIRST_FINAL = 200;
@@ -41,14 +41,14 @@ final class HttpReader {
   /** How much the lines of one answer's head may still have. */
   private int left;
 
-  /** Where bytes come from. */
+  /** The source of the bytes. */
   interface ByteSource {
     /** Reads at least one byte, and as many as there are; blocks. Returns -1 at the end. */
     int read(byte[] buffer) throws IOException;
   }
 
   /**
-   * What stands before the body of an answer.
+   * The head of an answer, before its body.
    *
    * @param headers by their names in lower case
    * @param isLast whether the server wants no further request on this connection

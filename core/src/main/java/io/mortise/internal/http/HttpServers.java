@@ -129,7 +129,7 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /**
-   * What a server has answered.
+   * An answer of a server.
    *
    * @param route to the server that has, for {@link #moveOn}
    * @param headers by their names in lower case
@@ -413,7 +413,7 @@ public final class HttpServers implements AutoCloseable {
     present.compareAndSet(from, (from + 1) & Integer.MAX_VALUE);
   }
 
-  /** What a failure of an exchange means for a lock. */
+  /** Tells what a failure of an exchange means for a lock. */
   public RuntimeException translated(Throwable failure) {
     return target.translated(failure);
   }

@@ -22,7 +22,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which servers they are. Holds no secret.
+ * The servers of a store. Holds no secret.
  *
  * @param product what messages call them
  * @param servers with their schemes, {@code http} or {@code https} for all
@@ -74,7 +74,7 @@ public record HttpTarget(
         new TimeoutException("connecting"));
   }
 
-  /** What a failure of an exchange means for a lock. */
+  /** Tells what a failure of an exchange means for a lock. */
   public RuntimeException translated(Throwable failure) {
     if (failure instanceof SocketTimeoutException || failure instanceof TimeoutException) {
       Duration limit = failure instanceof TimeoutException ? wholeTimeout() : timeout;

@@ -40,7 +40,7 @@ public final class ReportingStore extends ForwardingStore {
     return new ReportingStore(store, report);
   }
 
-  /** What a server tells for a report; something else if it refuses to tell this user. */
+  /** An answer for a report; another value if the server refuses it to this user. */
   public static <T> CompletionStage<T> orIfRefused(CompletionStage<T> told, T otherwise) {
     return told.exceptionally(
         failure -> {

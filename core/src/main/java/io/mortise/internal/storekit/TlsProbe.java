@@ -25,7 +25,7 @@ public final class TlsProbe {
 
   private TlsProbe() {}
 
-  /** What a server answers to a question. */
+  /** The answer of a server to a question. */
   public enum ProbeAnswer {
     /** It speaks what it was asked in. */
     YES,
