@@ -22,6 +22,10 @@ module io.mortise.core {
   exports io.mortise.spi.time;
   exports io.mortise.internal.client to
       io.mortise.testkit;
+  exports io.mortise.internal.http to
+      io.mortise.consul,
+      io.mortise.dynamodb,
+      io.mortise.etcd;
   exports io.mortise.internal.liveness to
       io.mortise.dynamodb,
       io.mortise.jdbc,

@@ -1,9 +1,9 @@
 package io.mortise.consul;
 
+import io.mortise.internal.http.HttpServers;
+import io.mortise.internal.http.HttpServers.HttpRequest;
+import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.storekit.HttpServers;
-import io.mortise.internal.storekit.HttpServers.HttpRequest;
-import io.mortise.internal.storekit.HttpServers.HttpResponse;
 import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
@@ -42,7 +42,7 @@ final class ConsulGateway implements AutoCloseable {
   }
 
   /**
-   * What Consul has answered.
+   * An answer of Consul.
    *
    * @param index of the entry that was read, or where there is none, of the key-value store
    */
@@ -132,7 +132,7 @@ final class ConsulGateway implements AutoCloseable {
   }
 
   /**
-   * What the response says.
+   * Reads a response.
    *
    * @throws io.mortise.LockException if it is no result
    */

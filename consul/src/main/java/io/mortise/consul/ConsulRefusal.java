@@ -3,7 +3,7 @@ package io.mortise.consul;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.storekit.HttpServers;
+import io.mortise.internal.runtime.FailureText;
 
 /** An answer that is no result. What it means for a lock is told by {@link #translated}. */
 final class ConsulRefusal extends Exception {
@@ -23,7 +23,7 @@ final class ConsulRefusal extends Exception {
    * @param status of HTTP
    */
   ConsulRefusal(int status, String body) {
-    super(HttpServers.quoted(body));
+    super(FailureText.quoted(body));
     this.status = status;
     this.said = body.strip();
   }
@@ -64,7 +64,7 @@ final class ConsulRefusal extends Exception {
     }
     return new StoreUnavailableException(
         "Consul refuses a request (store=%s, status=%d): %s."
-            .formatted(target, status, HttpServers.quoted(said)),
+            .formatted(target, status, FailureText.quoted(said)),
         this);
   }
 

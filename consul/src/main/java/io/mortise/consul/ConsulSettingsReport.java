@@ -1,11 +1,9 @@
 package io.mortise.consul;
 
-import io.mortise.StoreUnfitException;
 import io.mortise.consul.ConsulGateway.Answer;
-import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.MajorityReport;
+import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.StoreReport;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -42,17 +40,7 @@ final class ConsulSettingsReport {
 
   /** Empty if this token may not ask. */
   private CompletionStage<String> ask(String path) {
-    return gateway
-        .report(path)
-        .thenApply(Answer::body)
-        .exceptionally(
-            failure -> {
-              Throwable cause = CompletionStages.cause(failure);
-              if (cause instanceof StoreUnfitException) {
-                return "";
-              }
-              throw new CompletionException(cause);
-            });
+    return ReportingStore.orIfRefused(gateway.report(path).thenApply(Answer::body), "");
   }
 
   private static String setting(String settings, String name) {

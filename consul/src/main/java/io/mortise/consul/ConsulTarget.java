@@ -1,6 +1,6 @@
 package io.mortise.consul;
 
-import io.mortise.internal.storekit.HttpTarget;
+import io.mortise.internal.http.HttpTarget;
 import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
 import java.util.Set;
@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where Consul is, and how to use it. Never shows the token.
+ * The address of Consul, and how to use it. Never shows the token.
  *
  * @param http where agents of one datacenter answer
  * @param token of Consul's ACL system; null for the anonymous one
@@ -18,7 +18,7 @@ record ConsulTarget(HttpTarget http, @Nullable String token, String prefix) {
   private static final int DEFAULT_PORT = 8500;
   private static final int DEFAULT_TLS_PORT = 8501;
 
-  /** What a header can carry. */
+  /** A token that a header can carry. */
   private static final Pattern TOKEN = Pattern.compile("[!-~]+");
 
   static ConsulTarget parse(StoreUrl url) {
@@ -34,7 +34,7 @@ record ConsulTarget(HttpTarget http, @Nullable String token, String prefix) {
     }
     String namespace = ServerUrl.namespace(url, "_", "-");
     return new ConsulTarget(
-        servers.http(url, "Consul", tls),
+        HttpTarget.of(url, servers, "Consul", tls),
         token,
         // Consul's server of HTTP joins two slashes to one.
         namespace.isEmpty() ? "mortise/" : "mortise-" + namespace + "/");

@@ -4,6 +4,9 @@ import static java.util.concurrent.CompletableFuture.completedFuture;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.liveness.HeartbeatMonitor;
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.storekit.WatchedKeys;
+import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import java.util.ArrayList;
@@ -11,7 +14,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -43,7 +48,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
   private static final String TEXT = "t";
   private static final String REMOVED = "r";
 
-  /** What the version of a document without an item begins with. No item has such a version. */
+  /** The version of a document without an item begins with it. No item has such a version. */
   private static final String NO_ITEM = "0";
 
   /** Holds the floor of {@link AbsentVersions}; no document has that key. */
@@ -62,7 +67,10 @@ final class DynamoDbDocuments implements VersionedDocuments {
   private final DynamoDbRequests requests;
   private final AbsentVersions versions;
   private final LongSupplier micros;
-  private final DynamoDbWatch polls;
+  private final WatchedKeys watched = new WatchedKeys(this::poll);
+
+  /** Begins a read after the pause of a poll. */
+  private final Executor afterPause;
 
   /** The items of removed documents that a sweep has seen, and for how long. */
   private final HeartbeatMonitor<String> removed;
@@ -83,7 +91,10 @@ final class DynamoDbDocuments implements VersionedDocuments {
     this.versions = versions;
     this.micros = micros;
     this.ticker = ticker;
-    this.polls = new DynamoDbWatch(requests.target().poll(), this::read);
+    // A read only enters a queue, so the timer's own thread begins it.
+    this.afterPause =
+        CompletableFuture.delayedExecutor(
+            requests.target().poll().toMillis(), TimeUnit.MILLISECONDS, Runnable::run);
     this.removed = HeartbeatMonitor.ofRounds(ticker);
     this.round = new AtomicLong(ticker.nanos());
   }
@@ -167,7 +178,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
         .thenApply(
             written -> {
               if (written.made()) {
-                polls.written(key, seen + 1);
+                watched.written(key, seen + 1);
               }
               return written;
             });
@@ -336,7 +347,34 @@ final class DynamoDbDocuments implements VersionedDocuments {
 
   @Override
   public Runnable watch(String key, Runnable changed) {
-    return polls.watch(key, changed);
+    return watched.add(key, changed);
+  }
+
+  /** Reads a document again and again, in place of a push, which DynamoDB does not have. */
+  private void poll(String key, WatchRequest request) {
+    CompletableFuture<Void> polling = new CompletableFuture<>();
+    request.carriedBy(polling, none -> {});
+    readLater(key, request, polling);
+  }
+
+  /** The next read does not depend on how this one goes. */
+  private void readLater(String key, WatchRequest request, CompletableFuture<Void> polling) {
+    afterPause.execute(
+        () -> {
+          if (!polling.isDone()) {
+            var unused =
+                CompletionStages.start(() -> read(key))
+                    .whenComplete((found, failure) -> readLater(key, request, polling))
+                    .thenAccept(found -> tell(request, found));
+          }
+        });
+  }
+
+  private static void tell(WatchRequest request, VersionedText found) {
+    long version = Long.parseLong(found.version());
+    if (found.text() != null && version > request.seen()) {
+      request.tell(version, false);
+    }
   }
 
   @Override
@@ -346,7 +384,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
 
   @Override
   public void close() {
-    polls.close();
+    watched.close();
     requests.close();
   }
 }

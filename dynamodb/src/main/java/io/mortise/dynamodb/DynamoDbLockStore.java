@@ -2,9 +2,9 @@ package io.mortise.dynamodb;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.http.TlsMismatch;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.internal.storekit.ReportingStore;
-import io.mortise.internal.storekit.TlsProbe;
 import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
@@ -43,7 +43,7 @@ final class DynamoDbLockStore extends ForwardingStore {
     try {
       return open(client, client, target, ticker, wallClock);
     } catch (StoreUnavailableException e) {
-      throw TlsProbe.explained(target.http(), e);
+      throw TlsMismatch.explained(target.http(), e);
     }
   }
 

@@ -3,7 +3,7 @@ package io.mortise.dynamodb;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.storekit.HttpServers;
+import io.mortise.internal.runtime.FailureText;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
@@ -17,7 +17,7 @@ import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkClientException;
 
-/** What a failed request means for a lock. */
+/** Tells what a failed request means for a lock. */
 final class DynamoDbRefusal {
   private static final int SERVER_ERROR = 500;
 
@@ -42,8 +42,8 @@ final class DynamoDbRefusal {
           "ExpiredTokenException");
 
   /**
-   * What the SDK says of credentials that it was pointed to. Only these sentences are shown: the
-   * whole is long, and tells what it has read.
+   * Sentences of the SDK on credentials that it was pointed to. Only these are shown: the whole is
+   * long, and tells what it has read.
    */
   private static final List<Pattern> REASONS =
       List.of(
@@ -112,8 +112,8 @@ final class DynamoDbRefusal {
    * with the session token in it.
    */
   private static String quoted(String said) {
-    String line = HttpServers.quoted(said.strip().lines().findFirst().orElse(""));
-    return line.endsWith(".") ? line.substring(0, line.length() - 1) : line;
+    String line = said.strip().lines().findFirst().orElse("");
+    return FailureText.withoutFullStop(FailureText.quoted(line));
   }
 
   private static LockException refused(AwsServiceException refusal, DynamoDbTarget target) {

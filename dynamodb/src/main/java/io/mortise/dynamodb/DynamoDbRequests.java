@@ -93,7 +93,7 @@ final class DynamoDbRequests implements AutoCloseable {
     return target;
   }
 
-  /** What each request must have. */
+  /** The options that each request must have. */
   AwsRequestOverrideConfiguration options() {
     return options;
   }

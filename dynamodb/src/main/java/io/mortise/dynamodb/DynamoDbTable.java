@@ -40,7 +40,7 @@ final class DynamoDbTable {
     this.requests = requests;
   }
 
-  /** What makes the table, for a person to paste. */
+  /** The command that makes the table, for a person to paste. */
   static String command(DynamoDbTarget target) {
     return command(target, target.table());
   }
@@ -175,7 +175,7 @@ final class DynamoDbTable {
         .table();
   }
 
-  /** What the table tells of itself, as far as it matters for locks. */
+  /** Reports the settings of the table that matter for locks. */
   CompletionStage<StoreReport> examine() {
     return requests.send(this::describe).thenApply(this::report);
   }

@@ -1,6 +1,6 @@
 package io.mortise.dynamodb;
 
-import io.mortise.internal.storekit.HttpTarget;
+import io.mortise.internal.http.HttpTarget;
 import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
 import java.net.URI;
@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which table it is, and how to use it. Holds no secret.
+ * The table, and how to use it. Holds no secret.
  *
  * @param endpoint null for that of the region
  * @param region which is signed for
@@ -42,7 +42,7 @@ record DynamoDbTarget(
   private static final Set<String> PARAMETERS_OF_ENDPOINT =
       Set.of("namespace", "timeout", "poll", "create", "tls", "ca", "region");
 
-  /** Where the environment names the region of an endpoint, the first one first. */
+  /** The variables that name the region of an endpoint, the first one first. */
   private static final List<String> VARIABLES = List.of("AWS_REGION", "AWS_DEFAULT_REGION");
 
   /** That of endpoints that do not care. */

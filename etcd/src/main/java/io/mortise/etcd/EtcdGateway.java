@@ -1,10 +1,10 @@
 package io.mortise.etcd;
 
 import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.internal.http.HttpServers;
+import io.mortise.internal.http.HttpServers.HttpRequest;
+import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.storekit.HttpServers;
-import io.mortise.internal.storekit.HttpServers.HttpRequest;
-import io.mortise.internal.storekit.HttpServers.HttpResponse;
 import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Requests to the JSON gateway of a cluster's members, as {@link HttpServers} sends them.
  *
  * <p>Where the URL has a user, requests bear a token. Etcd forgets tokens after minutes, and when a
- * member starts anew; then a new one is fetched. Thread-safe.
+ * member restarts; then a new one is fetched. Thread-safe.
  */
 final class EtcdGateway implements AutoCloseable {
   private static final int MOST_IN_FLIGHT = 64;
@@ -44,7 +44,7 @@ final class EtcdGateway implements AutoCloseable {
     this.members = new HttpServers(target.http(), MOST_IN_FLIGHT, purpose, ticker);
   }
 
-  /** What to call the store in messages. */
+  /** The name of the store in messages. */
   String display() {
     return target.http().display();
   }
@@ -71,7 +71,7 @@ final class EtcdGateway implements AutoCloseable {
         .thenCompose(
             with ->
                 send(path, body, with)
-                    .exceptionallyCompose(failure -> again(path, body, with, failure)))
+                    .exceptionallyCompose(failure -> retry(path, body, with, failure)))
         .exceptionally(
             failure -> {
               throw translated(CompletionStages.cause(failure));
@@ -84,7 +84,7 @@ final class EtcdGateway implements AutoCloseable {
   }
 
   /** Once more with a new token, if it was refused that one. */
-  private CompletionStage<JsonObject> again(
+  private CompletionStage<JsonObject> retry(
       String path, String body, String refused, Throwable failure) {
     return !refused.isEmpty()
             && CompletionStages.cause(failure) instanceof EtcdRefusal error

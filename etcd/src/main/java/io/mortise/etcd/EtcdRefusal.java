@@ -4,7 +4,7 @@ import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
-import io.mortise.internal.storekit.HttpServers;
+import io.mortise.internal.runtime.FailureText;
 import java.util.Map;
 
 /** A refusal by etcd. What it means for a lock is told by {@link #translated}. */
@@ -32,7 +32,7 @@ final class EtcdRefusal extends Exception {
   }
 
   private EtcdRefusal(int status, JsonObject error) {
-    super(HttpServers.quoted(error.text("message")));
+    super(FailureText.quoted(error.text("message")));
     this.said = error.text("message");
     this.status = status;
     this.code = error.text("code");
@@ -92,7 +92,7 @@ final class EtcdRefusal extends Exception {
     }
     return new StoreUnavailableException(
         "Etcd refuses a request (store=%s, status=%d): %s."
-            .formatted(store, status, HttpServers.quoted(said)),
+            .formatted(store, status, FailureText.quoted(said)),
         this);
   }
 

@@ -1,12 +1,10 @@
 package io.mortise.etcd;
 
-import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
-import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.MajorityReport;
+import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.StoreReport;
 import java.util.Optional;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -33,32 +31,23 @@ final class EtcdSettingsReport {
         ask("/v3/maintenance/alarm", "{\"action\":\"GET\"}");
     CompletionStage<Optional<JsonObject>> members = ask("/v3/cluster/member/list", "{}");
     return members.thenCombine(
-        status.thenCombine(alarms, Others::new),
-        (cluster, others) -> {
+        status.thenCombine(alarms, StatusAnswers::new),
+        (cluster, answers) -> {
           int count = cluster.map(told -> told.objects("members").size()).orElse(0);
-          version(others.status(), count);
-          size(others.status());
-          alarms(others.alarms());
+          version(answers.status(), count);
+          size(answers.status());
+          alarms(answers.alarms());
           MajorityReport.servers(report, "members", count);
           return report.build();
         });
   }
 
-  private record Others(Optional<JsonObject> status, Optional<JsonObject> alarms) {}
+  private record StatusAnswers(Optional<JsonObject> status, Optional<JsonObject> alarms) {}
 
   /** What etcd tells; empty if this user may not ask. */
   private CompletionStage<Optional<JsonObject>> ask(String path, String body) {
-    return gateway
-        .call(path, body)
-        .thenApply(Optional::of)
-        .exceptionally(
-            failure -> {
-              Throwable cause = CompletionStages.cause(failure);
-              if (cause instanceof StoreUnfitException) {
-                return Optional.empty();
-              }
-              throw new CompletionException(cause);
-            });
+    return ReportingStore.orIfRefused(
+        gateway.call(path, body).thenApply(Optional::of), Optional.empty());
   }
 
   private void version(Optional<JsonObject> status, int members) {

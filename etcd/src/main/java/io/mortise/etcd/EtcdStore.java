@@ -2,8 +2,8 @@ package io.mortise.etcd;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.annotation.Beta;
+import io.mortise.internal.http.TlsMismatch;
 import io.mortise.internal.storekit.ReportingStore;
-import io.mortise.internal.storekit.TlsProbe;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
@@ -66,7 +66,7 @@ public final class EtcdStore {
           documents::checkAccess,
           () -> new EtcdSettingsReport(gateway).make());
     } catch (StoreUnavailableException e) {
-      throw TlsProbe.explained(target.http(), e);
+      throw TlsMismatch.explained(target.http(), e);
     }
   }
 }

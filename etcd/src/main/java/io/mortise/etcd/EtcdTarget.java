@@ -1,13 +1,13 @@
 package io.mortise.etcd;
 
-import io.mortise.internal.storekit.HttpTarget;
+import io.mortise.internal.http.HttpTarget;
 import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where etcd is, and how to use it. Never shows the password.
+ * The address of etcd, and how to use it. Never shows the password.
  *
  * @param http where the cluster's members answer clients
  * @param prefix what each key begins with. A namespace has no slash, so no two of them share keys
@@ -26,7 +26,7 @@ record EtcdTarget(
           "Store URL '" + url + "' needs a user and a password, etcd://user:password@host:2379.");
     }
     return new EtcdTarget(
-        servers.http(url, "etcd", tls),
+        HttpTarget.of(url, servers, "etcd", tls),
         user,
         servers.secret(),
         "/mortise/" + ServerUrl.namespace(url, ".", "_", "-") + "/");

@@ -18,7 +18,7 @@ final class JsonText {
     return '"' + Base64.getEncoder().encodeToString(bytes) + '"';
   }
 
-  /** What comes right after all that begins with this text, which is not empty. */
+  /** The first key after all keys that begin with this text, which is not empty. */
   static String base64After(String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     // In UTF-8 no byte is the greatest.

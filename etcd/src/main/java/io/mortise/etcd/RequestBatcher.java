@@ -64,7 +64,7 @@ final class RequestBatcher {
   }
 
   /**
-   * What etcd has answered.
+   * An answer of etcd.
    *
    * @param revision that of the store right after the request; that of each key that it wrote
    */

@@ -5,7 +5,7 @@ import io.mortise.spi.ClientLabel;
 import io.mortise.spi.SessionId;
 
 /**
- * What is written in the item of a lock: the attempt that has it, and its client for people.
+ * The text of the item of a lock: the attempt that has it, and its client for people.
  *
  * @param attempt that of nobody if somebody else wrote the item
  */

@@ -92,7 +92,7 @@ final class MemcachedKeys implements ExpiringKeys {
     this.contended = contended;
   }
 
-  /** What an item gets, so that it lives for the TTL at least. */
+  /** The time that an item gets, so that it lives for the TTL at least. */
   static long seconds(Duration ttl) {
     return ttl.plusNanos(999_999_999).toSeconds() + EARLY_SECONDS;
   }
@@ -391,7 +391,7 @@ final class MemcachedKeys implements ExpiringKeys {
         request.attempt(), meta.kind() != FailureKind.NOT_SENT, unavailable(meta));
   }
 
-  /** What a request failed with, for users. */
+  /** The failure of a request, for users. */
   StoreUnavailableException unavailable(MetaException failure) {
     return new StoreUnavailableException(
         "Memcached cannot be asked (store=%s). %s The request %s."

@@ -4,6 +4,7 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.ExpiringKeySession;
 import io.mortise.internal.storekit.ExpiringKeyStore;
 import io.mortise.spi.LockQuery;
@@ -23,7 +24,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
@@ -40,11 +40,8 @@ final class MemcachedLockStore extends ExpiringKeyStore {
   private final MetaTransport renewals;
   private final MemcachedKeys keys;
 
-  /** To be called when the server may have been restarted; one for each session. */
-  private final List<Runnable> suspicions = new CopyOnWriteArrayList<>();
-
-  /** By session, where to tell of holds that another one has met. */
-  private final Map<SessionId, Consumer<SessionNotification>> hints = new ConcurrentHashMap<>();
+  /** Those that are open. */
+  private final Map<SessionId, MemcachedSession> sessions = new ConcurrentHashMap<>();
 
   /** Begins to connect; {@link #firstTry} tells what came of it. */
   MemcachedLockStore(MemcachedTarget target, Ticker ticker) {
@@ -54,8 +51,7 @@ final class MemcachedLockStore extends ExpiringKeyStore {
     ServerClockReader clock = new ServerClockReader(target, ticker);
     this.requests = new MetaTransport(target, thread, ticker, connection -> {}, () -> {});
     this.renewals =
-        new MetaTransport(
-            target, thread + "-renewals", ticker, clock, () -> suspicions.forEach(Runnable::run));
+        new MetaTransport(target, thread + "-renewals", ticker, clock, this::suspectRestart);
     this.keys =
         new MemcachedKeys(
             target,
@@ -64,11 +60,23 @@ final class MemcachedLockStore extends ExpiringKeyStore {
             requests,
             renewals,
             clock,
-            contended ->
-                hints.getOrDefault(contended.attempt().session(), hint -> {}).accept(contended));
+            this::tell);
   }
 
-  /** What such a store is and can do. */
+  /** The server may have been restarted. */
+  private void suspectRestart() {
+    sessions.values().forEach(session -> session.suspicion.run());
+  }
+
+  /** Another session has met the hold of one. */
+  private void tell(SessionNotification.Contended contended) {
+    MemcachedSession holder = sessions.get(contended.attempt().session());
+    if (holder != null) {
+      holder.hints.accept(contended);
+    }
+  }
+
+  /** The profile of such a store. */
   static StoreProfile profile(String display, MemcachedTarget target) {
     return new StoreProfile(display, Set.of(), target.timeout(), MIN_TTL, MemcachedKeys.EXPIRY_LAG);
   }
@@ -95,8 +103,9 @@ final class MemcachedLockStore extends ExpiringKeyStore {
 
   @Override
   public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
-    this.hints.put(spec.id(), hints);
-    return new MemcachedSession(spec);
+    MemcachedSession session = new MemcachedSession(spec, hints);
+    sessions.put(spec.id(), session);
+    return session;
   }
 
   @Override
@@ -106,22 +115,22 @@ final class MemcachedLockStore extends ExpiringKeyStore {
 
   /** Renews at once after each outage, so that a lock that was forgotten is soon lost here too. */
   private final class MemcachedSession extends ExpiringKeySession {
+    private final Consumer<SessionNotification> hints;
     private volatile Runnable suspicion = () -> {};
 
-    MemcachedSession(SessionSpec spec) {
+    MemcachedSession(SessionSpec spec, Consumer<SessionNotification> hints) {
       super(keys, ticker, spec);
+      this.hints = hints;
     }
 
     @Override
     public void onSuspectedRestart(Runnable renewNow) {
       suspicion = renewNow;
-      suspicions.add(renewNow);
     }
 
     @Override
     public CompletionStage<Void> close() {
-      suspicions.remove(suspicion);
-      hints.remove(id());
+      sessions.remove(id(), this);
       return super.close();
     }
   }
@@ -167,14 +176,14 @@ final class MemcachedLockStore extends ExpiringKeyStore {
                         replies.get(0).statistics(), replies.get(1).statistics())));
   }
 
-  /** What the first try failed with, for users. */
+  /** The failure of the first try, for users. */
   RuntimeException unreachable(Throwable failure) {
     Throwable cause = CompletionStages.cause(failure);
     return cause instanceof RuntimeException unfit
         ? unfit
         : new StoreUnavailableException(
             "Memcached cannot be reached (store=%s): %s. Check that it runs, and that this host reaches it."
-                .formatted(target, MetaConnection.reason(cause)),
+                .formatted(target, FailureText.withoutFullStop(FailureText.said(cause))),
             cause);
   }
 

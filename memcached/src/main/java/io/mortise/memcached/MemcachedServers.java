@@ -93,7 +93,7 @@ final class MemcachedServers implements PartitionedStore {
     return stores.get(number);
   }
 
-  /** What the first server says of itself; the others should be set alike. */
+  /** Reports the settings of the first server; the others should be set alike. */
   @Override
   public CompletionStage<StoreReport> examine() {
     return stores

@@ -71,7 +71,7 @@ record MemcachedTarget(
     return user + " " + secret;
   }
 
-  /** What it is called in messages, and by what it is chosen for a name. */
+  /** Its name in messages, by which it is also chosen for a lock. */
   String server() {
     return host + ":" + port;
   }

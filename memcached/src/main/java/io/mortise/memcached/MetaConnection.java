@@ -101,7 +101,7 @@ final class MetaConnection {
     return exchange.replies();
   }
 
-  /** Where commands are written. A write blocks while the server takes nothing in. */
+  /** Takes commands. A write blocks while the server takes nothing in. */
   OutputStream out() throws IOException {
     return socket.getOutputStream();
   }
@@ -122,12 +122,6 @@ final class MetaConnection {
   /** Whether nothing is there to be read, as far as that is known without asking. */
   boolean isQuiet() throws IOException {
     return reader().isEmpty();
-  }
-
-  /** What happened, without a full stop. */
-  static String reason(Throwable failure) {
-    String message = failure.getMessage();
-    return message == null ? failure.getClass().getSimpleName() : message.replaceFirst("\\.+$", "");
   }
 
   /** Ends reads and writes at once, with an exception for the threads in them. */

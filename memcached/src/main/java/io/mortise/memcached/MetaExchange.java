@@ -13,7 +13,7 @@ final class MetaExchange extends CompletableFuture<List<MetaReply>> {
   private final long number;
   private final List<MetaReply> replies;
 
-  /** What is sent. */
+  /** The bytes that are sent. */
   final byte[] bytes;
 
   /** When it was asked for. */

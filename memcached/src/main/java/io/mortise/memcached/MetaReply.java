@@ -3,7 +3,7 @@ package io.mortise.memcached;
 import java.util.Map;
 
 /**
- * What a server answers to a command.
+ * The reply of a server to a command.
  *
  * @param line the first line, without what ends it; a statistic has none
  * @param value the data that follow; empty if there are none
@@ -38,7 +38,7 @@ record MetaReply(String line, String value, Map<String, String> statistics) {
     return at < 0 ? "" : word(at + 2);
   }
 
-  /** What stands there, up to the next blank. */
+  /** The word that begins there, up to the next blank. */
   private String word(int from) {
     int end = line.indexOf(' ', from);
     return line.substring(from, end < 0 ? line.length() : end);
@@ -62,7 +62,7 @@ record MetaReply(String line, String value, Map<String, String> statistics) {
     }
   }
 
-  /** What the server said, for messages. */
+  /** The first line, for messages. */
   String shown() {
     return line.replaceAll("\\p{Cntrl}", "?");
   }

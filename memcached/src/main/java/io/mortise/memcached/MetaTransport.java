@@ -1,6 +1,7 @@
 package io.mortise.memcached;
 
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.ReadOwnership;
 import io.mortise.memcached.MetaConnection.ConnectionCheck;
 import io.mortise.memcached.MetaException.FailureKind;
@@ -111,7 +112,7 @@ final class MetaTransport {
     reader.start();
   }
 
-  /** What came of the first try to connect. */
+  /** The outcome of the first try to connect. */
   CompletableFuture<Void> firstTry() {
     return firstTry;
   }
@@ -177,7 +178,7 @@ final class MetaTransport {
     }
   }
 
-  /** What this thread is to write; null if nothing is. */
+  /** The bytes that this thread is to write; null if there are none. */
   private @Nullable Outgoing gather() {
     guard.lock();
     try {
@@ -296,7 +297,7 @@ final class MetaTransport {
     overdue.forEach(exchange -> exchange.fail(FailureKind.UNANSWERED, late, null));
   }
 
-  /** Drops the connection, which is then made anew. */
+  /** Drops the connection. The reader reconnects then. */
   void reset() {
     MetaConnection connection = current;
     if (connection != null) {
@@ -347,7 +348,7 @@ final class MetaTransport {
   /** Takes a broken connection out of use, and fails what waits on it. */
   private void drop(MetaConnection connection, Throwable why) {
     connection.kill();
-    String reason = MetaConnection.reason(why);
+    String reason = FailureText.withoutFullStop(FailureText.said(why));
     boolean isNew = !outage.equals(reason);
     outage = reason;
     List<MetaExchange> sent;

@@ -4,7 +4,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.spi.StoreReport;
 import java.util.Map;
 
-/** What {@code stats settings} and {@code stats} tell, as far as it matters for locks. */
+/** Judges and reports the server's {@code stats settings} and {@code stats}. */
 final class ServerSettings {
   private static final String NO_EVICTION =
       "Start it with -M, which refuses new items when the memory is full.";

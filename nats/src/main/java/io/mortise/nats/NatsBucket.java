@@ -9,6 +9,7 @@ import io.nats.client.Connection;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamStatusException;
 import io.nats.client.Message;
+import io.nats.client.api.ApiResponse;
 import io.nats.client.api.DiscardPolicy;
 import io.nats.client.api.MessageInfo;
 import io.nats.client.api.PublishAck;
@@ -29,6 +30,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,28 +73,24 @@ final class NatsBucket implements AutoCloseable {
     return connector.connection();
   }
 
-  /** What the subjects of all keys begin with. */
+  /** The beginning of the subjects of all keys. */
   String subjects() {
     return "$KV." + target.bucket() + ".";
   }
 
-  /** Where a change of that key is published once more. */
+  /** The subject on which a change of that key is published once more. */
   String republished(String key) {
     return target.bucket() + "." + key;
   }
 
   /** The message of a key; with an error of {@link #NO_MESSAGE} or {@link #NO_STREAM} if none. */
   CompletionStage<MessageInfo> last(String key) {
-    return send(
-            API + "MSG.GET." + stream,
-            null,
-            bytes("{\"last_by_subj\":\"" + subjects() + key + "\"}"))
-        .thenApply(answer -> new MessageInfo(answer, stream, false))
-        .thenApply(
-            found -> {
-              refuse(found.getApiErrorCode(), found.getError(), NO_MESSAGE, NO_STREAM);
-              return found;
-            });
+    return ask(
+        "MSG.GET.",
+        "{\"last_by_subj\":\"" + subjects() + key + "\"}",
+        answer -> new MessageInfo(answer, stream, false),
+        NO_MESSAGE,
+        NO_STREAM);
   }
 
   /**
@@ -103,13 +101,8 @@ final class NatsBucket implements AutoCloseable {
    * @param question more that is asked, in JSON; may be empty
    */
   CompletionStage<StreamInfo> info(String question) {
-    return send(API + "INFO." + stream, null, bytes(question))
-        .thenApply(StreamInfo::new)
-        .thenApply(
-            found -> {
-              refuse(found.getApiErrorCode(), found.getError(), NO_STREAM);
-              return found.hasError() ? found : checked(found);
-            });
+    return ask("INFO.", question, StreamInfo::new, NO_STREAM)
+        .thenApply(found -> found.hasError() ? found : checked(found));
   }
 
   /**
@@ -133,7 +126,7 @@ final class NatsBucket implements AutoCloseable {
     try {
       return OptionalLong.of(new PublishAck(answer).getSeqno());
     } catch (JetStreamApiException e) {
-      refuse(e.getApiErrorCode(), e.getMessage(), refusals);
+      checkError(e.getApiErrorCode(), e.getMessage(), refusals);
       return OptionalLong.empty();
     } catch (IOException e) {
       throw unavailable("answers something else: " + FailureText.said(e), e);
@@ -146,16 +139,13 @@ final class NatsBucket implements AutoCloseable {
    * @return whether there was one; false also of a bucket that lets nobody purge
    */
   CompletionStage<Boolean> purge(String key, long sequence) {
-    return send(
-            API + "PURGE." + stream,
-            null,
-            bytes("{\"filter\":\"" + subjects() + key + "\",\"seq\":" + (sequence + 1) + "}"))
-        .thenApply(PurgeResponse::new)
-        .thenApply(
-            answer -> {
-              refuse(answer.getApiErrorCode(), answer.getError(), NO_PURGE, NO_STREAM);
-              return !answer.hasError() && answer.getPurged() > 0;
-            });
+    return ask(
+            "PURGE.",
+            "{\"filter\":\"" + subjects() + key + "\",\"seq\":" + (sequence + 1) + "}",
+            PurgeResponse::new,
+            NO_PURGE,
+            NO_STREAM)
+        .thenApply(answer -> !answer.hasError() && answer.getPurged() > 0);
   }
 
   /** Makes the bucket unless it is there. */
@@ -171,13 +161,9 @@ final class NatsBucket implements AutoCloseable {
             .allowDirect(true)
             .republish(new Republish(subjects() + "session.>", republished("session.>"), true))
             .build();
-    return send(API + "CREATE." + stream, null, bytes(wanted.toJson()))
-        .thenApply(StreamInfo::new)
+    return ask("CREATE.", wanted.toJson(), StreamInfo::new, OTHER_CONFIGURATION)
         .thenCompose(
-            made -> {
-              refuse(made.getApiErrorCode(), made.getError(), OTHER_CONFIGURATION);
-              return made.hasError() ? info("") : CompletableFuture.completedFuture(checked(made));
-            });
+            made -> made.hasError() ? info("") : CompletableFuture.completedFuture(checked(made)));
   }
 
   private StreamInfo checked(StreamInfo found) {
@@ -235,15 +221,15 @@ final class NatsBucket implements AutoCloseable {
                     : checkAccess())
         .exceptionally(
             failure -> {
-              throw refused(CompletionStages.cause(failure));
+              throw explained(CompletionStages.cause(failure));
             });
   }
 
-  private RuntimeException refused(Throwable failure) {
+  private RuntimeException explained(Throwable failure) {
     String told = connection().getLastError();
     if (failure.getCause() instanceof CancellationException
         || failure.getCause() instanceof JetStreamStatusException) {
-      // Nobody in NATS takes the request.
+      // No server takes the request.
       return withoutJetStream(failure);
     }
     if (failure instanceof StoreUnavailableException
@@ -265,12 +251,29 @@ final class NatsBucket implements AutoCloseable {
   }
 
   /**
+   * Makes a request about the stream. Completes exceptionally with what an error means.
+   *
+   * @param body JSON
+   * @param expected the codes of errors that are answers
+   */
+  private <A extends ApiResponse<A>> CompletionStage<A> ask(
+      String request, String body, Function<Message, A> parse, int... expected) {
+    return send(API + request + stream, null, body.getBytes(StandardCharsets.UTF_8))
+        .thenApply(parse)
+        .thenApply(
+            answer -> {
+              checkError(answer.getApiErrorCode(), answer.getError(), expected);
+              return answer;
+            });
+  }
+
+  /**
    * Throws what an error means.
    *
    * @param code negative if there is none
    * @param expected those that are none
    */
-  private void refuse(int code, @Nullable String error, int... expected) {
+  private void checkError(int code, @Nullable String error, int... expected) {
     if (error == null) {
       return;
     }
@@ -347,10 +350,6 @@ final class NatsBucket implements AutoCloseable {
       return unavailable("did not answer: " + failure.getMessage(), failure);
     }
     return unavailable("has no stream that takes a request", failure);
-  }
-
-  private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
   }
 
   /** Blocks for the timeout at most. */

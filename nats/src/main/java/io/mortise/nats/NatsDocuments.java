@@ -46,10 +46,10 @@ final class NatsDocuments implements VersionedDocuments {
    */
   static final Duration MARKERS_KEPT = Duration.ofMinutes(10);
 
-  /** What a key of NATS cannot have is escaped; a dot parts the kind from the name there. */
+  /** Escapes characters that a key of NATS cannot have. A dot parts the kind from the name. */
   private static final KeyEscaper TOKENS = new KeyEscaper('.', "-_/");
 
-  /** What the version of a key without a message begins with. */
+  /** The version of a key without a message begins with it. */
   private static final String UNWRITTEN = "0";
 
   /** There is no stream, and a writer makes it. No other version has three zeros. */

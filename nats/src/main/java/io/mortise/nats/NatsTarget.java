@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where NATS is, and how to use it. Never shows a secret.
+ * The address of NATS, and how to use it. Never shows a secret.
  *
  * @param servers and the user with a password, or a token
  * @param credentials a file with a JWT and its key

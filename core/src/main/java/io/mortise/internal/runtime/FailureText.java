@@ -2,6 +2,9 @@ package io.mortise.internal.runtime;
 
 /** The text of a store's failure, in messages and in the log. */
 public final class FailureText {
+  /** A proxy may answer with pages of HTML. */
+  private static final int MOST_SHOWN = 200;
+
   private FailureText() {}
 
   /** What a failure says of itself, also if it has no message. */
@@ -17,6 +20,15 @@ public final class FailureText {
     return sentence.contains("'" + store + "'") || sentence.contains("store=" + store)
         ? sentence
         : "Store '" + store + "' failed: " + sentence;
+  }
+
+  /**
+   * What a server said, as messages quote it: the beginning if that is long, without control
+   * characters.
+   */
+  public static String quoted(String said) {
+    String whole = said.strip().replaceAll("\\p{Cc}+", " ");
+    return whole.length() <= MOST_SHOWN ? whole : whole.substring(0, MOST_SHOWN) + "…";
   }
 
   /** A sentence to be gone on with. */

@@ -2,7 +2,7 @@ package io.mortise.internal.storekit;
 
 import io.mortise.spi.StoreReport;
 
-/** What the number of servers tells, of which a majority agrees on each write. */
+/** Reports how many servers there are, of which a majority agrees on each write. */
 public final class MajorityReport {
   /** The fewest servers that have a majority without one of them. */
   private static final int FEWEST = 3;

@@ -1,9 +1,11 @@
 package io.mortise.internal.storekit;
 
+import io.mortise.StoreUnfitException;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
@@ -36,6 +38,18 @@ public final class ReportingStore extends ForwardingStore {
       throw CompletionStages.cause(e) instanceof RuntimeException known ? known : e;
     }
     return new ReportingStore(store, report);
+  }
+
+  /** An answer for a report; another value if the server refuses it to this user. */
+  public static <T> CompletionStage<T> orIfRefused(CompletionStage<T> told, T otherwise) {
+    return told.exceptionally(
+        failure -> {
+          Throwable cause = CompletionStages.cause(failure);
+          if (cause instanceof StoreUnfitException) {
+            return otherwise;
+          }
+          throw new CompletionException(cause);
+        });
   }
 
   @Override

@@ -102,18 +102,6 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
     return List.copyOf(uris);
   }
 
-  /**
-   * The servers of a store that speaks HTTP, with the parameters {@code timeout} and {@code ca}.
-   *
-   * @param product what messages call them
-   * @param tls whether they speak TLS
-   * @throws IllegalArgumentException if a host cannot be that of a URI, or a parameter is wrong
-   */
-  public HttpTarget http(StoreUrl url, String product, boolean tls) {
-    return new HttpTarget(
-        product, uris(url, tls), timeout(url), trusted(url, tls), url.scheme() + ":" + this);
-  }
-
   private static IllegalArgumentException wrong(StoreUrl url, int port, String login) {
     return new IllegalArgumentException(
         "'%s' is not a URL of servers. Write it like %s://%s@host1:%d,host2:%d, without %s@ if you have none, special characters as %%XX, and parameters behind a question mark."

@@ -1,18 +1,14 @@
 package io.mortise.internal.storekit;
 
-import io.mortise.StoreUnavailableException;
-import io.mortise.StoreUnfitException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.concurrent.TimeoutException;
 import java.util.function.IntPredicate;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
@@ -27,12 +23,9 @@ public final class TlsProbe {
 
   private static final int TLS_HANDSHAKE = 0x16;
 
-  private static final byte[] HTTP_REQUEST =
-      "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
-
   private TlsProbe() {}
 
-  /** What a server answers to a question. */
+  /** The answer of a server to a question. */
   public enum ProbeAnswer {
     /** It speaks what it was asked in. */
     YES,
@@ -59,48 +52,6 @@ public final class TlsProbe {
       return ProbeAnswer.NONE;
     }
     return ask(server, hello, first -> first == TLS_ALERT || first == TLS_HANDSHAKE, limit);
-  }
-
-  /**
-   * Explains why the first request has failed. Blocks, for each server for four times the target's
-   * timeout at most; not at all if the failure is a timeout.
-   *
-   * @return the failure itself, or another one if a server and the URL do not agree on TLS
-   */
-  public static RuntimeException explained(HttpTarget target, StoreUnavailableException failure) {
-    boolean isMismatch =
-        !isTimeout(failure)
-            && target.servers().stream()
-                .filter(server -> server.getHost() != null)
-                .map(server -> new InetSocketAddress(server.getHost(), server.getPort()))
-                .anyMatch(server -> isMismatch(target, server));
-    if (!isMismatch) {
-      return failure;
-    }
-    String found =
-        target.isTls()
-            ? "%s does not speak TLS on this port, and the URL asks for it (store=%s). Leave tls=true out, or give the port for TLS."
-            : "%s speaks TLS, and the URL does not (store=%s). Add tls=true.";
-    return new StoreUnfitException(
-        found.formatted(target.startOfSentence(), target.display()), failure);
-  }
-
-  private static boolean isTimeout(Throwable failure) {
-    for (Throwable at = failure; at != null; at = at.getCause()) {
-      if (at instanceof SocketTimeoutException || at instanceof TimeoutException) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private static boolean isMismatch(HttpTarget target, InetSocketAddress server) {
-    ProbeAnswer inTls = askInTls(server, target.timeout());
-    // Some servers with TLS answer plain HTTP with a refusal: so that alone says nothing.
-    return target.isTls()
-        ? inTls == ProbeAnswer.NO
-            && ask(server, HTTP_REQUEST, first -> first == 'H', target.timeout()) == ProbeAnswer.YES
-        : inTls == ProbeAnswer.YES;
   }
 
   /**

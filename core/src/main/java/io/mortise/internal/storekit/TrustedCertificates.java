@@ -21,12 +21,12 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
-/** Whom to believe that they are who they say. */
+/** The certificates that TLS connections of stores trust. */
 public final class TrustedCertificates {
   private TrustedCertificates() {}
 
   /**
-   * What a TLS connection needs. The caller makes its sockets verify the host's name.
+   * The context of TLS connections. The caller makes its sockets verify the host's name.
    *
    * @param file certificates in PEM form, and no others are trusted; null for those of the JVM
    * @throws IOException if the file cannot be read, or has no certificate

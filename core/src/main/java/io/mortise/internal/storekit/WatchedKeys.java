@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The keys that this process watches, each by a request that the server answers when the key
- * changes, or by a subscription. Changes have indexes that rise. A watch only hints: the next
- * renewal tells what it has missed.
+ * changes, by a subscription, or by reads again and again. Changes have indexes that rise. A watch
+ * only hints: the next renewal tells what it has missed.
  *
  * <p><b>Start and silence.</b> A write of this process, such as the first renewal of a session,
  * sends a request for the changes after it. The next renewal is such a change, so the server must

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.internal.table.MemStore;
 import io.mortise.spi.time.Ticker;
@@ -54,5 +55,18 @@ class ReportingStoreTest {
     CompletionException twice = new CompletionException(new CompletionException(reason));
     assertThatThrownBy(() -> check(() -> CompletableFuture.failedFuture(twice))).isSameAs(reason);
     assertThat(closed).isTrue();
+  }
+
+  @Test
+  void givenWhatAServerTells_whenItRefuses_thenSomethingElseStandsForIt_andOtherFailuresStay() {
+    CompletionStage<String> refused =
+        CompletableFuture.failedFuture(
+            new CompletionException(new StoreUnfitException("Not to this user.")));
+    CompletionStage<String> failed = CompletableFuture.failedFuture(reason);
+
+    assertThat(ReportingStore.orIfRefused(refused, "none")).isCompletedWithValue("none");
+    assertThatThrownBy(
+            () -> ReportingStore.orIfRefused(failed, "none").toCompletableFuture().join())
+        .hasCause(reason);
   }
 }

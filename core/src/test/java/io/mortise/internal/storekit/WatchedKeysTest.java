@@ -2,19 +2,17 @@ package io.mortise.internal.storekit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.internal.storekit.HttpServers.HttpResponse;
 import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class WatchedKeysTest {
-  private static final HttpResponse ANSWER = new HttpResponse(0, 200, Map.of(), "");
+  private static final String ANSWER = "changed";
 
   private final List<WatchRequest> sent = new ArrayList<>();
-  private final List<CompletableFuture<HttpResponse>> exchanges = new ArrayList<>();
+  private final List<CompletableFuture<String>> exchanges = new ArrayList<>();
   private final WatchedKeys keys = new WatchedKeys((key, request) -> send(request));
   private boolean isRefused;
   private int told;
@@ -23,7 +21,7 @@ class WatchedKeysTest {
     if (isRefused) {
       throw new IllegalStateException("refused");
     }
-    CompletableFuture<HttpResponse> exchange = new CompletableFuture<>();
+    CompletableFuture<String> exchange = new CompletableFuture<>();
     sent.add(request);
     exchanges.add(exchange);
     request.carriedBy(exchange, answer -> {});

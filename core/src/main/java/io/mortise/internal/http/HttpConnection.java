@@ -1,6 +1,6 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
-import io.mortise.internal.storekit.HttpServers.HttpRequest;
+import io.mortise.internal.http.HttpServers.HttpRequest;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.InputStream;
@@ -264,7 +264,7 @@ final class HttpConnection {
     current.set(null);
   }
 
-  /** What reads from it until then. */
+  /** The reader of this connection, which reads until then. */
   HttpReader reader(long until) {
     deadline = until;
     return reader;

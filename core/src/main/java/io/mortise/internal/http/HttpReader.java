@@ -1,5 +1,6 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
+import io.mortise.internal.runtime.FailureText;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -17,7 +18,7 @@ import java.util.regex.Pattern;
 final class HttpReader {
   private static final int MOST_OF_HEAD = 64 * 1024;
 
-  /** What a line counts for besides its characters, so that there cannot be many. */
+  /** Added to the length of each line, so that there cannot be many. */
   private static final int LINE_COST = 32;
 
   private static final int FIRST_FINAL = 200;
@@ -40,14 +41,14 @@ final class HttpReader {
   /** How much the lines of one answer's head may still have. */
   private int left;
 
-  /** Where bytes come from. */
+  /** The source of the bytes. */
   interface ByteSource {
     /** Reads at least one byte, and as many as there are; blocks. Returns -1 at the end. */
     int read(byte[] buffer) throws IOException;
   }
 
   /**
-   * What stands before the body of an answer.
+   * The head of an answer, before its body.
    *
    * @param headers by their names in lower case
    * @param isLast whether the server wants no further request on this connection
@@ -155,7 +156,7 @@ final class HttpReader {
       return !head.isLast() && position == end;
     } else if (coding != null) {
       if (!coding.equalsIgnoreCase("chunked")) {
-        throw new ProtocolException("the answer is encoded: " + HttpServers.quoted(coding));
+        throw new ProtocolException("the answer is encoded: " + FailureText.quoted(coding));
       }
       readChunks(to, most);
       // An answer with both may be a trick, as one that has more behind its end.

@@ -1,8 +1,8 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
-import static io.mortise.internal.storekit.HttpServersFixture.GET;
-import static io.mortise.internal.storekit.HttpServersFixture.await;
-import static io.mortise.internal.storekit.HttpServersFixture.join;
+import static io.mortise.internal.http.HttpServersFixture.GET;
+import static io.mortise.internal.http.HttpServersFixture.await;
+import static io.mortise.internal.http.HttpServersFixture.join;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

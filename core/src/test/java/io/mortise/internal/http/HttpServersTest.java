@@ -1,16 +1,16 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
-import static io.mortise.internal.storekit.HttpServersFixture.GET;
-import static io.mortise.internal.storekit.HttpServersFixture.LONG;
-import static io.mortise.internal.storekit.HttpServersFixture.await;
-import static io.mortise.internal.storekit.HttpServersFixture.join;
-import static io.mortise.internal.storekit.HttpServersFixture.servers;
+import static io.mortise.internal.http.HttpServersFixture.GET;
+import static io.mortise.internal.http.HttpServersFixture.LONG;
+import static io.mortise.internal.http.HttpServersFixture.await;
+import static io.mortise.internal.http.HttpServersFixture.join;
+import static io.mortise.internal.http.HttpServersFixture.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.internal.storekit.HttpServers.HttpRequest;
-import io.mortise.internal.storekit.HttpServers.HttpResponse;
+import io.mortise.internal.http.HttpServers.HttpRequest;
+import io.mortise.internal.http.HttpServers.HttpResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -263,7 +263,7 @@ class HttpServersTest {
                   client.send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
                   over.await();
                 });
-        HttpServers servers = servers(Duration.ofMillis(500), server.uri())) {
+        HttpServers servers = servers(Duration.ofSeconds(2), server.uri())) {
       assertThat(body(servers)).isEqualTo("read");
       // Else the thread of the connection writes, which reads no answer meanwhile.
       await(() -> servers.idleConnections() == 1);

@@ -1,7 +1,9 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.ServerUrl;
+import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
 import java.io.EOFException;
 import java.io.IOException;
@@ -20,7 +22,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which servers they are. Holds no secret.
+ * The servers of a store. Holds no secret.
  *
  * @param product what messages call them
  * @param servers with their schemes, {@code http} or {@code https} for all
@@ -33,6 +35,22 @@ public record HttpTarget(
   /** Copies the list. */
   public HttpTarget {
     servers = List.copyOf(servers);
+  }
+
+  /**
+   * The servers of a URL, with its parameters {@code timeout} and {@code ca}.
+   *
+   * @param product what messages call them
+   * @param tls whether they speak TLS
+   * @throws IllegalArgumentException if a host cannot be that of a URI, or a parameter is wrong
+   */
+  public static HttpTarget of(StoreUrl url, ServerUrl servers, String product, boolean tls) {
+    return new HttpTarget(
+        product,
+        servers.uris(url, tls),
+        ServerUrl.timeout(url),
+        ServerUrl.trusted(url, tls),
+        url.scheme() + ":" + servers);
   }
 
   /** Whether they speak TLS. */
@@ -56,7 +74,7 @@ public record HttpTarget(
         new TimeoutException("connecting"));
   }
 
-  /** What a failure of an exchange means for a lock. */
+  /** Tells what a failure of an exchange means for a lock. */
   public RuntimeException translated(Throwable failure) {
     if (failure instanceof SocketTimeoutException || failure instanceof TimeoutException) {
       Duration limit = failure instanceof TimeoutException ? wholeTimeout() : timeout;

@@ -1,15 +1,15 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
-import static io.mortise.internal.storekit.HttpServersFixture.GET;
-import static io.mortise.internal.storekit.HttpServersFixture.LONG;
-import static io.mortise.internal.storekit.HttpServersFixture.await;
-import static io.mortise.internal.storekit.HttpServersFixture.join;
-import static io.mortise.internal.storekit.HttpServersFixture.servers;
+import static io.mortise.internal.http.HttpServersFixture.GET;
+import static io.mortise.internal.http.HttpServersFixture.LONG;
+import static io.mortise.internal.http.HttpServersFixture.await;
+import static io.mortise.internal.http.HttpServersFixture.join;
+import static io.mortise.internal.http.HttpServersFixture.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.internal.storekit.HttpServers.HttpResponse;
-import io.mortise.internal.storekit.ScriptedServer.ClientConnection;
+import io.mortise.internal.http.HttpServers.HttpResponse;
+import io.mortise.internal.http.ScriptedServer.ClientConnection;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,4 +1,4 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 

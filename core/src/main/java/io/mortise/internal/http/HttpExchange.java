@@ -1,7 +1,7 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
-import io.mortise.internal.storekit.HttpServers.HttpRequest;
-import io.mortise.internal.storekit.HttpServers.HttpResponse;
+import io.mortise.internal.http.HttpServers.HttpRequest;
+import io.mortise.internal.http.HttpServers.HttpResponse;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

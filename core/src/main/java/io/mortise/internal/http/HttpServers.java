@@ -1,9 +1,10 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.http.HttpConnection.HostResolver;
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.storekit.HttpConnection.HostResolver;
+import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
@@ -50,9 +51,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Nothing is called under the lock.
  */
 public final class HttpServers implements AutoCloseable {
-  /** A proxy may answer with pages of HTML. */
-  private static final int MOST_SHOWN = 200;
-
   private final HttpTarget target;
   private final int mostInFlight;
   private final String threadName;
@@ -131,7 +129,7 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /**
-   * What a server has answered.
+   * An answer of a server.
    *
    * @param route to the server that has, for {@link #moveOn}
    * @param headers by their names in lower case
@@ -415,18 +413,9 @@ public final class HttpServers implements AutoCloseable {
     present.compareAndSet(from, (from + 1) & Integer.MAX_VALUE);
   }
 
-  /** What a failure of an exchange means for a lock. */
+  /** Tells what a failure of an exchange means for a lock. */
   public RuntimeException translated(Throwable failure) {
     return target.translated(failure);
-  }
-
-  /**
-   * What a server said, as messages quote it: the beginning if that is long, without control
-   * characters.
-   */
-  public static String quoted(String said) {
-    String whole = said.strip().replaceAll("\\p{Cc}+", " ");
-    return whole.length() <= MOST_SHOWN ? whole : whole.substring(0, MOST_SHOWN) + "…";
   }
 
   /** How many connections there are. */

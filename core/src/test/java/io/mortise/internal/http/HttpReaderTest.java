@@ -1,10 +1,10 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.internal.storekit.HttpReader.AnswerHead;
+import io.mortise.internal.http.HttpReader.AnswerHead;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;

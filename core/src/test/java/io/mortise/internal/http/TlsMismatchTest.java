@@ -1,4 +1,4 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Whether server and URL agree on TLS, after the first request has failed. */
-class TlsProbeTest {
+class TlsMismatchTest {
   private final StoreUnavailableException failure =
       new StoreUnavailableException("failed", new IOException("closed"));
 
@@ -32,7 +32,7 @@ class TlsProbeTest {
     URI unknown = URI.create(scheme + "://my_host:1");
     URI address = URI.create(server.uri().toString().replace("http", scheme));
     Duration timeout = Duration.ofSeconds(20);
-    return TlsProbe.explained(
+    return TlsMismatch.explained(
         new HttpTarget("tested", List.of(unknown, address), timeout, null, "tested:a"), failure);
   }
 

@@ -1,8 +1,8 @@
-package io.mortise.internal.storekit;
+package io.mortise.internal.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.internal.storekit.HttpServers.HttpRequest;
+import io.mortise.internal.http.HttpServers.HttpRequest;
 import io.mortise.spi.time.Ticker;
 import java.net.URI;
 import java.nio.file.Path;

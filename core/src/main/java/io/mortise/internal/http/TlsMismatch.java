@@ -1,0 +1,61 @@
+package io.mortise.internal.http;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.TlsProbe;
+import io.mortise.internal.storekit.TlsProbe.ProbeAnswer;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeoutException;
+
+/** Finds out whether a request has failed because only one side speaks TLS. */
+public final class TlsMismatch {
+  private static final byte[] HTTP_REQUEST =
+      "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+
+  private TlsMismatch() {}
+
+  /**
+   * Explains why the first request has failed. Blocks, for each server for four times the target's
+   * timeout at most; not at all if the failure is a timeout.
+   *
+   * @return the failure itself, or another one if a server and the URL do not agree on TLS
+   */
+  public static RuntimeException explained(HttpTarget target, StoreUnavailableException failure) {
+    boolean isMismatch =
+        !isTimeout(failure)
+            && target.servers().stream()
+                .filter(server -> server.getHost() != null)
+                .map(server -> new InetSocketAddress(server.getHost(), server.getPort()))
+                .anyMatch(server -> isMismatch(target, server));
+    if (!isMismatch) {
+      return failure;
+    }
+    String found =
+        target.isTls()
+            ? "%s does not speak TLS on this port, and the URL asks for it (store=%s). Leave tls=true out, or give the port for TLS."
+            : "%s speaks TLS, and the URL does not (store=%s). Add tls=true.";
+    return new StoreUnfitException(
+        found.formatted(target.startOfSentence(), target.display()), failure);
+  }
+
+  private static boolean isTimeout(Throwable failure) {
+    for (Throwable at = failure; at != null; at = at.getCause()) {
+      if (at instanceof SocketTimeoutException || at instanceof TimeoutException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean isMismatch(HttpTarget target, InetSocketAddress server) {
+    ProbeAnswer inTls = TlsProbe.askInTls(server, target.timeout());
+    // Some servers with TLS answer plain HTTP with a refusal: so that alone says nothing.
+    return target.isTls()
+        ? inTls == ProbeAnswer.NO
+            && TlsProbe.ask(server, HTTP_REQUEST, first -> first == 'H', target.timeout())
+                == ProbeAnswer.YES
+        : inTls == ProbeAnswer.YES;
+  }
+}
