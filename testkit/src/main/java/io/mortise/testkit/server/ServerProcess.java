@@ -72,7 +72,7 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /**
-   * Starts the program, and waits until it is ready, for {@value #START_SECONDS} seconds at most.
+   * Starts the program, and waits until it is ready, for 100 seconds at most.
    * What it prints goes to a file in the folder.
    *
    * @param name for messages

@@ -229,7 +229,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
       System.out.printf("%d grants in %d ms%n", served.size(), took.toMillis());
       assertThat(served).hasSize(2 * WAITERS);
       assertThat(List.copyOf(served).subList(0, WAITERS)).doesNotHaveDuplicates();
-      assertThat(tokens).isSorted().doesNotHaveDuplicates();
+      assertThat(List.copyOf(tokens)).isSorted().doesNotHaveDuplicates();
     } finally {
       clients.forEach(LockClient::close);
     }
