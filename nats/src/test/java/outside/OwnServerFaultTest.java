@@ -11,7 +11,6 @@ class OwnServerFaultTest extends ClocklessFaultContract<OwnServer> {
   @Override
   protected OwnServer start() {
     return OwnServer.start(
-        TestPrerequisites.required(
-            ServerProcess.find("nats-server"), "The program nats-server"));
+        TestPrerequisites.required(ServerProcess.find("nats-server"), "The program nats-server"));
   }
 }

@@ -20,13 +20,14 @@ import org.jspecify.annotations.Nullable;
  * Texts have control characters: tabs and line feeds.
  *
  * <p>Thread-safe. No method waits for an answer or a connection; connections that broke are made
- * anew. A write into a full socket may block for the timeout. Stages complete on any thread, with no lock held. They complete exceptionally with
- * {@link io.mortise.StoreUnavailableException} if the server does not answer. A write may then have
- * been made, but is never made later than {@link io.mortise.spi.StoreProfile#maxInFlight} after the
- * call; in a store {@link DocumentStore#withoutClock} at any time, if its version is then still the
- * one that was found. A failure without an {@link java.io.IOException} or {@link
- * java.util.concurrent.TimeoutException} among its causes means that the server has refused the
- * request, for instance a document that is too large.
+ * anew. A write into a full socket may block for the timeout. Stages complete on any thread, with
+ * no lock held. They complete exceptionally with {@link io.mortise.StoreUnavailableException} if
+ * the server does not answer. A write may then have been made, but is never made later than {@link
+ * io.mortise.spi.StoreProfile#maxInFlight} after the call; in a store {@link
+ * DocumentStore#withoutClock} at any time, if its version is then still the one that was found. A
+ * failure without an {@link java.io.IOException} or {@link java.util.concurrent.TimeoutException}
+ * among its causes means that the server has refused the request, for instance a document that is
+ * too large.
  */
 @Beta
 public interface VersionedDocuments {

@@ -33,12 +33,7 @@ public final class PostgresServer extends ServerProcess {
   private final Path data;
 
   private PostgresServer(int port, Path folder, Path data, List<String> command) {
-    super(
-        "PostgreSQL",
-        port,
-        folder,
-        command,
-        () -> isReady(data.resolve("postmaster.pid"), port));
+    super("PostgreSQL", port, folder, command, () -> isReady(data.resolve("postmaster.pid"), port));
     this.data = data;
     // A fast shutdown: it gives back its shared memory.
     stoppedBy("-INT");

@@ -72,8 +72,8 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /**
-   * Starts the program, and waits until it is ready, for 100 seconds at most.
-   * What it prints goes to a file in the folder.
+   * Starts the program, and waits until it is ready, for 100 seconds at most. What it prints goes
+   * to a file in the folder.
    *
    * @param name for messages
    * @param port see {@link #port()}
@@ -137,7 +137,8 @@ public abstract class ServerProcess implements LocalServer {
    *
    * @return the answer, with its head
    */
-  public static String askHttp(int port, String method, String path, String body) throws IOException {
+  public static String askHttp(int port, String method, String path, String body)
+      throws IOException {
     String request =
         "%s %s HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s"
             .formatted(method, path, body.getBytes(StandardCharsets.UTF_8).length, body);

@@ -39,8 +39,8 @@ import org.junit.jupiter.api.TestInstance;
 
 /**
  * What a store of documents without a clock must survive on a real server that is killed and
- * stopped, whose clients die, and are many. For an adapter whose URL has the parameters {@code namespace} and
- * {@code timeout}. Each test has a namespace of its own.
+ * stopped, whose clients die, and are many. For an adapter whose URL has the parameters {@code
+ * namespace} and {@code timeout}. Each test has a namespace of its own.
  *
  * @param <S> the server
  */
@@ -217,8 +217,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
         BoundedWait.until(
             LONG,
             "all wait",
-            () ->
-                clients.get(0).admin().find("crowd").orElseThrow().waiters().size() == WAITERS);
+            () -> clients.get(0).admin().find("crowd").orElseThrow().waiters().size() == WAITERS);
         first.ensureValid();
         began = System.nanoTime();
       }
