@@ -44,32 +44,6 @@ class ConsulDocumentsTest extends DocumentsContract {
     return ConsulServers.shared().port();
   }
 
-  /** Consul's server of HTTP would take them for parts of a path, a query or a folder. */
-  @Test
-  void givenNamesThatLookLikePaths_thenEachIsADocumentOfItsOwn() {
-    List<String> keys =
-        List.of(
-            "lock/.",
-            "lock/..",
-            "lock//",
-            "lock/a//b",
-            "lock/a/./b",
-            "lock/%41",
-            "lock/=41",
-            "lock/A",
-            "lock/a?raw&keys",
-            "lock/a#b",
-            "lock/a b",
-            "lock/a+b",
-            "lock/\"\\<>");
-    for (String key : keys) {
-      assertThat(write(key, read(key), key)).isTrue();
-    }
-    assertThat(keys).allSatisfy(key -> assertThat(read(key).text()).isEqualTo(key));
-    assertThat(BoundedWait.join(documents().scan("lock/", "", 100)))
-        .containsExactlyInAnyOrderElementsOf(keys);
-  }
-
   @Test
   void givenKeysThatAnotherProgramHasMade_thenTheyAreNotListed() {
     for (String key : List.of("lock/a", "lock/z z")) {

@@ -19,14 +19,15 @@ import org.jspecify.annotations.Nullable;
  * and a fact's, or {@code sweep/turn}: up to 517 bytes of any UTF-8 without control characters.
  * Texts have control characters: tabs and line feeds.
  *
- * <p>Thread-safe. No method waits for an answer. A write into a full socket may block for the
- * timeout. Stages complete on any thread, with no lock held. They complete exceptionally with
- * {@link io.mortise.StoreUnavailableException} if the server does not answer. A write may then have
- * been made, but is never made later than {@link io.mortise.spi.StoreProfile#maxInFlight} after the
- * call; in a store {@link DocumentStore#withoutClock} at any time, if its version is then still the
- * one that was found. A failure without an {@link java.io.IOException} or {@link
- * java.util.concurrent.TimeoutException} among its causes means that the server has refused the
- * request, for instance a document that is too large.
+ * <p>Thread-safe. No method waits for an answer or a connection; connections that broke are made
+ * anew. A write into a full socket may block for the timeout. Stages complete on any thread, with
+ * no lock held. They complete exceptionally with {@link io.mortise.StoreUnavailableException} if
+ * the server does not answer. A write may then have been made, but is never made later than {@link
+ * io.mortise.spi.StoreProfile#maxInFlight} after the call; in a store {@link
+ * DocumentStore#withoutClock} at any time, if its version is then still the one that was found. A
+ * failure without an {@link java.io.IOException} or {@link java.util.concurrent.TimeoutException}
+ * among its causes means that the server has refused the request, for instance a document that is
+ * too large.
  */
 @Beta
 public interface VersionedDocuments {
@@ -91,7 +92,8 @@ public interface VersionedDocuments {
    * Calls {@code changed}, on any thread, soon after another process has written the document. May
    * leave some writes out, and all before the next write of this process: a watched document is one
    * that its watcher writes again and again. Leaves out this process's own writes as far as it can
-   * tell them, since each call costs a read. A key may have several watches. Called only for a
+   * tell them, since each call costs a read. A watch whose connection broke is made anew, at the
+   * next write of this process at the latest. A key may have several watches. Called only for a
    * store with {@link io.mortise.spi.Capability#PUSH}.
    *
    * @return ends this watch, and no other one of the key; may be run more than once

@@ -15,11 +15,11 @@ import java.util.stream.IntStream;
  * consul} of the PATH. It is alone, or a member of a {@link ConsulCluster}. Its folder and its
  * process are gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
  */
-public final class ConsulServer extends LocalServer {
+public final class ConsulServer extends ServerProcess {
   private final int tlsPort;
 
-  private ConsulServer(ServerProcess process, int port, int tlsPort) {
-    super(process, port);
+  private ConsulServer(int port, int tlsPort, Path folder, List<String> command) {
+    super("consul", port, folder, command, () -> isReady(port));
     this.tlsPort = tlsPort;
   }
 
@@ -89,8 +89,7 @@ public final class ConsulServer extends LocalServer {
       command.addAll(List.of("-retry-interval", "1s"));
       command.addAll(List.of("-hcl", "disable_update_check=true performance={raft_multiplier=1}"));
       command.addAll(arguments);
-      return new ConsulServer(
-          ServerProcess.start("consul", folder, command, () -> isReady(port)), port, tlsPort);
+      return new ConsulServer(port, tlsPort, folder, command);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -165,7 +164,7 @@ public final class ConsulServer extends LocalServer {
     }
 
     @Override
-    int leaderBy(int asked) {
+    protected int leaderBy(int asked) {
       String answer = member(asked).send("GET", "/v1/status/leader", "");
       return IntStream.range(0, size())
           .filter(i -> answer.endsWith(":" + serverPorts.get(i) + "\""))

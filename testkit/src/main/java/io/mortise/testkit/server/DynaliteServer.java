@@ -13,13 +13,13 @@ import java.util.Optional;
  * keeps its data in a folder. Its folder and its process are gone after {@link #close()}, and at
  * the latest when the JVM ends. For one thread.
  */
-public final class DynaliteServer extends LocalServer {
+public final class DynaliteServer extends ServerProcess {
   private static final String TABLE = "locks";
 
   private final int tlsPort;
 
-  private DynaliteServer(ServerProcess process, int port, int tlsPort) {
-    super(process, port);
+  private DynaliteServer(int port, int tlsPort, Path folder, List<String> command) {
+    super("dynalite", port, folder, command, () -> isReady(port));
     this.tlsPort = tlsPort;
   }
 
@@ -87,8 +87,7 @@ public final class DynaliteServer extends LocalServer {
       command.addAll(List.of("node", program + "", "--port", port + ""));
       command.addAll(List.of("--path", folder.resolve("data") + ""));
       command.addAll(arguments);
-      return new DynaliteServer(
-          ServerProcess.start("dynalite", folder, command, () -> isReady(port)), port, tlsPort);
+      return new DynaliteServer(port, tlsPort, folder, command);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -18,11 +18,11 @@ import java.util.stream.IntStream;
  * of the PATH. It is alone, or a member of an {@link EtcdCluster}. Its folder and its process are
  * gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
  */
-public final class EtcdServer extends LocalServer {
+public final class EtcdServer extends ServerProcess {
   private final int tlsPort;
 
-  private EtcdServer(ServerProcess process, int port, int tlsPort) {
-    super(process, port);
+  private EtcdServer(int port, int tlsPort, Path folder, List<String> command) {
+    super("etcd", port, folder, command, () -> isHealthy(port));
     this.tlsPort = tlsPort;
   }
 
@@ -82,8 +82,7 @@ public final class EtcdServer extends LocalServer {
       command.addAll(List.of("--initial-advertise-peer-urls", member.peerUrl()));
       command.addAll(List.of("--initial-cluster", member.cluster()));
       command.addAll(arguments);
-      return new EtcdServer(
-          ServerProcess.start("etcd", folder, command, () -> isHealthy(port)), port, tlsPort);
+      return new EtcdServer(port, tlsPort, folder, command);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -161,7 +160,7 @@ public final class EtcdServer extends LocalServer {
     }
 
     @Override
-    int leaderBy(int asked) {
+    protected int leaderBy(int asked) {
       return ids.indexOf(id(member(asked), LEADER));
     }
 

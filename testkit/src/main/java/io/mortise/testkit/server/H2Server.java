@@ -14,11 +14,11 @@ import java.util.List;
  * com.h2database:h2} on the class path. Its folder and its process are gone after {@link #close()},
  * and at the latest when the JVM ends. For one thread.
  */
-public final class H2Server extends LocalServer {
+public final class H2Server extends ServerProcess {
   private static final String MAIN = "org.h2.tools.Server";
 
-  private H2Server(ServerProcess process, int port) {
-    super(process, port);
+  private H2Server(int port, Path folder, List<String> command) {
+    super("h2", port, folder, command, () -> answers(port));
   }
 
   /** Whether H2 is on the class path. */
@@ -68,10 +68,10 @@ public final class H2Server extends LocalServer {
   private static H2Server start(Path folder, List<String> prefix) {
     int port = ServerProcess.freePort();
     List<String> command = new ArrayList<>(prefix);
-    command.addAll(ServerProcess.java("-Xmx128m"));
+    command.addAll(JvmProcess.command("-Xmx128m"));
     command.addAll(List.of(MAIN, "-tcp", "-tcpPort", Integer.toString(port)));
     command.addAll(List.of("-ifNotExists", "-baseDir", folder.toString()));
-    return new H2Server(ServerProcess.start("h2", folder, command, () -> answers(port)), port);
+    return new H2Server(port, folder, command);
   }
 
   /**

@@ -11,71 +11,65 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A server in a process of its own, on a port of the loopback. Its folder and its process are gone
- * after {@link #close()}, and at the latest when the JVM ends. For one thread.
+ * A server of a test, on a port of the loopback, which the test can kill and stop. It runs as a
+ * {@link ServerProcess}, or in whatever else the implementer can kill and stop: a container, for
+ * instance. For one thread.
+ *
+ * <p>Each method returns when the server is in the state that it tells of.
  */
-public abstract class LocalServer implements AutoCloseable {
-  final ServerProcess process;
-  final int port;
-
-  LocalServer(ServerProcess process, int port) {
-    this.process = process;
-    this.port = port;
-  }
-
-  /** The port for plain connections. */
-  public int port() {
-    return port;
-  }
+public interface LocalServer extends AutoCloseable {
+  /** The port for plain connections. It stays the same while the server lives. */
+  int port();
 
   /** Where a store finds it, with all that is needed to be let in. */
-  public abstract String url();
+  String url();
 
   /** Ends it and all its connections without warning, as kill -9 of all its processes does. */
-  public void kill() {
-    process.kill();
-  }
-
-  /** Starts it again on the same port and data, after {@link #kill()} or while it runs. */
-  public void restart() {
-    process.restart();
-  }
-
-  /** Stops its processes from running; connections stay open, and nobody answers. */
-  public void pause() {
-    process.pause();
-  }
-
-  /** Lets them run on. */
-  public void resume() {
-    process.resume();
-  }
-
-  @Override
-  public void close() {
-    process.close();
-  }
+  void kill();
 
   /**
-   * Three servers that elect a leader among them, each a process of its own. For one thread.
+   * Starts it again on the same port and data, after {@link #kill()} or while it runs, and waits
+   * until it serves.
+   */
+  void restart();
+
+  /** Stops its processes from running; connections stay open, and nobody answers. */
+  void pause();
+
+  /** Lets them run on. */
+  void resume();
+
+  /** Ends it, in whatever state it is, and removes what it has written. */
+  @Override
+  void close();
+
+  /**
+   * Three servers that elect a leader among them, which are numbered from 0. For one thread.
    *
    * @param <S> what a member is
    */
-  public abstract static class LocalCluster<S extends LocalServer> implements AutoCloseable {
+  abstract class LocalCluster<S extends LocalServer> implements AutoCloseable {
     static final int MEMBERS = 3;
     private static final Duration ELECTION = Duration.ofSeconds(60);
 
     private final List<S> members;
 
-    LocalCluster(List<S> members) {
+    /**
+     * Of members that run.
+     *
+     * @param members see {@link #startAll}
+     */
+    protected LocalCluster(List<S> members) {
       this.members = List.copyOf(members);
     }
 
     /**
      * Starts members side by side, since none of them serves before most are there. Those that
      * started are closed if another did not.
+     *
+     * @throws IllegalStateException if one did not
      */
-    static <S extends LocalServer> List<S> startAll(List<Supplier<S>> starts) {
+    protected static <S extends LocalServer> List<S> startAll(List<Supplier<S>> starts) {
       List<CompletableFuture<S>> starting =
           starts.stream()
               .map(
@@ -149,8 +143,13 @@ public abstract class LocalServer implements AutoCloseable {
       return found[0];
     }
 
-    /** The leader that a member knows; less than 0 if it knows none. */
-    abstract int leaderBy(int asked);
+    /**
+     * The leader that a member knows, by its number; less than 0 if it knows none. Asked again and
+     * again.
+     *
+     * @param asked the member, which runs
+     */
+    protected abstract int leaderBy(int asked);
 
     @Override
     public final void close() {

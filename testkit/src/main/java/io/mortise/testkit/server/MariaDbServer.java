@@ -13,10 +13,10 @@ import java.util.Optional;
  * disk before it is answered. Has the databases and users of {@link MySqlServer}. Its folder and
  * its process are gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
  */
-public final class MariaDbServer extends LocalServer {
+public final class MariaDbServer extends ServerProcess {
 
-  private MariaDbServer(ServerProcess process, int port) {
-    super(process, port);
+  private MariaDbServer(int port, Path folder, List<String> command) {
+    super("mariadb", port, folder, command, () -> MySqlServerSupport.greets(port));
   }
 
   /**
@@ -70,7 +70,7 @@ public final class MariaDbServer extends LocalServer {
       List<String> command = new ArrayList<>(prefix);
       command.addAll(List.of(program.toString(), "--no-defaults", "--innodb-log-file-size=16M"));
       return new MariaDbServer(
-          MySqlServerSupport.start("mariadb", folder, data, port, command, arguments), port);
+          port, folder, MySqlServerSupport.prepare(folder, data, port, command, arguments));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

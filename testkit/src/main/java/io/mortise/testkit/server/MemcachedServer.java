@@ -17,9 +17,9 @@ import java.util.Optional;
  * memcached} of the PATH. It forgets everything when it ends. Its process is gone after {@link
  * #close()}, and at the latest when the JVM ends. For one thread.
  */
-public final class MemcachedServer extends LocalServer {
-  private MemcachedServer(ServerProcess process, int port) {
-    super(process, port);
+public final class MemcachedServer extends ServerProcess {
+  private MemcachedServer(int port, Path folder, List<String> command) {
+    super("memcached", port, folder, command, () -> isReady(port));
   }
 
   /** The program on the PATH; empty if there is none. */
@@ -59,13 +59,7 @@ public final class MemcachedServer extends LocalServer {
         command.addAll(List.of("-u", "root"));
       }
       command.addAll(List.of(arguments));
-      return new MemcachedServer(
-          ServerProcess.start(
-              "memcached",
-              Files.createTempDirectory("mortise-memcached"),
-              command,
-              () -> isReady(port)),
-          port);
+      return new MemcachedServer(port, Files.createTempDirectory("mortise-memcached"), command);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

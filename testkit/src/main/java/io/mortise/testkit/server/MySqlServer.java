@@ -19,12 +19,12 @@ import java.util.stream.Stream;
  * user {@code admin} who may do everything; both have the password {@code secret}. Its folder and
  * its process are gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
  */
-public final class MySqlServer extends LocalServer {
+public final class MySqlServer extends ServerProcess {
   private static final String RESOURCE = "mysql-Linux-amd64.tar.gz";
   private static final String VERSION = "mysql-8.0.31";
 
-  private MySqlServer(ServerProcess process, int port) {
-    super(process, port);
+  private MySqlServer(int port, Path folder, List<String> command) {
+    super("mysql", port, folder, command, () -> MySqlServerSupport.greets(port));
   }
 
   /**
@@ -118,7 +118,7 @@ public final class MySqlServer extends LocalServer {
       command.addAll(program(program, home));
       command.addAll(List.of("--mysqlx=OFF", "--performance-schema=OFF"));
       return new MySqlServer(
-          MySqlServerSupport.start("mysql", folder, data, port, command, arguments), port);
+          port, folder, MySqlServerSupport.prepare(folder, data, port, command, arguments));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -160,44 +160,40 @@ public final class MySqlServer extends LocalServer {
     private MySqlServerSupport() {}
 
     /**
-     * Starts a server on a copy of a data folder.
+     * Makes the folder of a server with a copy of its data.
      *
-     * @param folder its own from now on
      * @param program the server and what it needs to be told in its own way
+     * @return the command that starts it
      */
-    static ServerProcess start(
-        String name, Path folder, Path data, int port, List<String> program, String... arguments) {
-      try {
-        ServerProcess.copyTree(data, folder.resolve("data"));
-        // Or a replica would take its source for itself.
-        Files.deleteIfExists(folder.resolve("data").resolve("auto.cnf"));
-        Path temporary = Files.createDirectory(folder.resolve("tmp"));
-        Path init = folder.resolve("init.sql");
-        // One statement per line is what both read.
-        Files.writeString(init, INIT);
-        List<String> command = new ArrayList<>(program);
-        command.addAll(
-            List.of(
-                "--datadir=" + folder.resolve("data"),
-                // A server that starts removes from there what others are just using, which may
-                // crash
-                // them.
-                "--tmpdir=" + temporary,
-                "--port=" + port,
-                "--bind-address=127.0.0.1",
-                "--socket=" + folder.resolve("s"),
-                "--pid-file=" + folder.resolve("pid"),
-                "--init-file=" + init,
-                "--skip-name-resolve",
-                "--innodb-buffer-pool-size=32M",
-                // Durable, as the documentation asks for: a committed grant survives a crash.
-                "--innodb-flush-log-at-trx-commit=1"));
-        command.addAll(user());
-        Stream.of(arguments).forEach(command::add);
-        return ServerProcess.start(name, folder, command, () -> greets(port));
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
+    static List<String> prepare(
+        Path folder, Path data, int port, List<String> program, String... arguments)
+        throws IOException {
+      ServerProcess.copyTree(data, folder.resolve("data"));
+      // Or a replica would take its source for itself.
+      Files.deleteIfExists(folder.resolve("data").resolve("auto.cnf"));
+      Path temporary = Files.createDirectory(folder.resolve("tmp"));
+      Path init = folder.resolve("init.sql");
+      // One statement per line is what both read.
+      Files.writeString(init, INIT);
+      List<String> command = new ArrayList<>(program);
+      command.addAll(
+          List.of(
+              "--datadir=" + folder.resolve("data"),
+              // A server that starts removes from there what others are just using, which may
+              // crash them.
+              "--tmpdir=" + temporary,
+              "--port=" + port,
+              "--bind-address=127.0.0.1",
+              "--socket=" + folder.resolve("s"),
+              "--pid-file=" + folder.resolve("pid"),
+              "--init-file=" + init,
+              "--skip-name-resolve",
+              "--innodb-buffer-pool-size=32M",
+              // Durable, as the documentation asks for: a committed grant survives a crash.
+              "--innodb-flush-log-at-trx-commit=1"));
+      command.addAll(user());
+      Stream.of(arguments).forEach(command::add);
+      return command;
     }
 
     /** A folder of its own for a server. */
@@ -224,7 +220,7 @@ public final class MySqlServer extends LocalServer {
           + "&password=secret";
     }
 
-    private static boolean greets(int port) throws IOException {
+    static boolean greets(int port) throws IOException {
       try (Socket socket = ServerProcess.connect(port);
           DataInputStream in = new DataInputStream(socket.getInputStream())) {
         in.skipNBytes(4);

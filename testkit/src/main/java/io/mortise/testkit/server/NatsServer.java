@@ -17,11 +17,11 @@ import java.util.Optional;
  * nats-server} of the PATH, with JetStream. Its folder and its process are gone after {@link
  * #close()}, and at the latest when the JVM ends. For one thread.
  */
-public final class NatsServer extends LocalServer {
+public final class NatsServer extends ServerProcess {
   private static final int ANSWER_MILLIS = 30_000;
 
-  private NatsServer(ServerProcess process, int port) {
-    super(process, port);
+  private NatsServer(int port, Path folder, List<String> command) {
+    super("nats", port, folder, command, () -> isReady(port));
   }
 
   /** The program on the PATH; empty if there is none. */
@@ -60,8 +60,7 @@ public final class NatsServer extends LocalServer {
       command.addAll(List.of("-a", "127.0.0.1", "-p", Integer.toString(port)));
       command.addAll(List.of("-sd", folder.resolve("data").toString()));
       command.addAll(arguments);
-      return new NatsServer(
-          ServerProcess.start("nats", folder, command, () -> isReady(port)), port);
+      return new NatsServer(port, folder, command);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

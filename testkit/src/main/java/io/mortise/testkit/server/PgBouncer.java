@@ -12,11 +12,19 @@ import java.util.Optional;
  * A connection pooler in front of a PostgreSQL server, which gives out server connections for one
  * transaction at a time. The programs are not part of this project: {@link #installed()}.
  */
-public final class PgBouncer extends LocalServer {
+public final class PgBouncer extends ServerProcess {
   private static final String PROGRAM = "pgbouncer";
 
-  private PgBouncer(ServerProcess process, int port) {
-    super(process, port);
+  private PgBouncer(int port, Path folder, List<String> command) {
+    super(
+        "PgBouncer",
+        port,
+        folder,
+        command,
+        () -> {
+          ServerProcess.connect(port).close();
+          return true;
+        });
   }
 
   /** The program on the PATH, if it is there. */
@@ -58,16 +66,7 @@ public final class PgBouncer extends LocalServer {
               ""));
       List<String> command = new ArrayList<>(PostgresServer.asUser());
       command.addAll(List.of(program.toString(), settings.toString()));
-      return new PgBouncer(
-          ServerProcess.start(
-              "PgBouncer",
-              folder,
-              command,
-              () -> {
-                ServerProcess.connect(port).close();
-                return true;
-              }),
-          port);
+      return new PgBouncer(port, folder, command);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * PostgreSQL is by default. Its folder and its process are gone after {@link #close()}, and at the
  * latest when the JVM ends. As root it runs as {@code nobody}. For one thread.
  */
-public final class PostgresServer extends LocalServer {
+public final class PostgresServer extends ServerProcess {
   /** The superuser. */
   public static final String USER = "postgres";
 
@@ -32,9 +32,11 @@ public final class PostgresServer extends LocalServer {
 
   private final Path data;
 
-  private PostgresServer(ServerProcess process, Path data, int port) {
-    super(process, port);
+  private PostgresServer(int port, Path folder, Path data, List<String> command) {
+    super("PostgreSQL", port, folder, command, () -> isReady(data.resolve("postmaster.pid"), port));
     this.data = data;
+    // A fast shutdown: it gives back its shared memory.
+    stoppedBy("-INT");
   }
 
   /**
@@ -140,12 +142,7 @@ public final class PostgresServer extends LocalServer {
     // In its folder, which goes with it: one that is killed leaves what it shared elsewhere.
     command.addAll(List.of("-c", "dynamic_shared_memory_type=mmap"));
     command.addAll(List.of(arguments));
-    Path state = data.resolve("postmaster.pid");
-    // A fast shutdown: it gives back its shared memory.
-    ServerProcess process =
-        ServerProcess.start("PostgreSQL", folder, command, () -> isReady(state, port))
-            .stoppedBy("-INT");
-    return new PostgresServer(process, data, port);
+    return new PostgresServer(port, folder, data, command);
   }
 
   /**
@@ -182,7 +179,7 @@ public final class PostgresServer extends LocalServer {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } finally {
-      process.restart();
+      restart();
     }
   }
 
@@ -283,13 +280,13 @@ public final class PostgresServer extends LocalServer {
 
   /** Ends it in order; connections are cut. */
   public void stop() {
-    process.stop("-INT");
+    stop("-INT");
   }
 
   /** Starts it again on the same port and data, after it has ended or while it runs. */
   @Override
   public void restart() {
     stop();
-    process.restart();
+    super.restart();
   }
 }

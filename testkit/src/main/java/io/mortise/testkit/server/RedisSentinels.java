@@ -19,7 +19,7 @@ public final class RedisSentinels implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   private final List<RedisServer> servers = new ArrayList<>();
-  private final List<ServerProcess> sentinels = new ArrayList<>();
+  private final List<Sentinel> sentinels = new ArrayList<>();
   private final List<Integer> ports = new ArrayList<>();
 
   /** Those that clients connect to. */
@@ -111,14 +111,26 @@ public final class RedisSentinels implements AutoCloseable {
                 NAME,
                 access == null ? "" : access.ofSentinels(entry, NAME)));
     List<String> command = List.of(binary.toString(), config.toString(), "--sentinel");
-    sentinels.add(
-        ServerProcess.start(
-            "sentinel",
-            folder,
-            command,
-            () -> RawRedisConnection.ask(port, password(), List.of("PING")).contains("PONG")));
+    sentinels.add(new Sentinel(port, folder, command, password()));
     ports.add(port);
     entries.add(entry);
+  }
+
+  private static final class Sentinel extends ServerProcess {
+    Sentinel(int port, Path folder, List<String> command, @Nullable String password) {
+      super(
+          "sentinel",
+          port,
+          folder,
+          command,
+          () -> RawRedisConnection.ask(port, password, List.of("PING")).contains("PONG"));
+    }
+
+    /** Of its own, which no store takes. */
+    @Override
+    public String url() {
+      return "sentinel://127.0.0.1:" + port;
+    }
   }
 
   private boolean isComplete() {
@@ -253,7 +265,7 @@ public final class RedisSentinels implements AutoCloseable {
 
   @Override
   public void close() {
-    sentinels.forEach(ServerProcess::close);
+    sentinels.forEach(Sentinel::close);
     servers.forEach(RedisServer::close);
   }
 }

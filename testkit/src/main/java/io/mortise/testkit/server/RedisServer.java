@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * persistence unless the arguments ask for it. Its folder and its process are gone after {@link
  * #close()}, and at the latest when the JVM ends. For one thread.
  */
-public final class RedisServer extends LocalServer {
+public final class RedisServer extends ServerProcess {
   private static final String RESOURCE = "redis-server-6.2.6-v5-linux-amd64";
   private static final Pattern VERSION = Pattern.compile("v=(\\d+)\\.(\\d+)");
 
@@ -31,8 +31,8 @@ public final class RedisServer extends LocalServer {
   private final @Nullable RedisSecurity access;
 
   private RedisServer(
-      ServerProcess process, int port, int tlsPort, @Nullable RedisSecurity access) {
-    super(process, port);
+      int port, int tlsPort, @Nullable RedisSecurity access, Path folder, List<String> command) {
+    super("redis", port, folder, command, () -> answers(command, port));
     this.tlsPort = tlsPort;
     this.access = access;
   }
@@ -159,11 +159,7 @@ public final class RedisServer extends LocalServer {
       command.addAll(List.of(binary.toString(), "--port", Integer.toString(port)));
       command.addAll(List.of("--bind", "127.0.0.1", "--save", "", "--dir", folder.toString()));
       command.addAll(arguments);
-      return new RedisServer(
-          ServerProcess.start("redis", folder, command, () -> answers(command, port)),
-          port,
-          tlsPort,
-          access);
+      return new RedisServer(port, tlsPort, access, folder, command);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -249,13 +245,8 @@ public final class RedisServer extends LocalServer {
 
   /** Kills it, removes all that it has written, and starts it again. */
   public void restartEmpty() {
-    process.kill();
-    process.emptyFolder();
-    process.restart();
-  }
-
-  /** Whether its process runs. */
-  public boolean isRunning() {
-    return process.isRunning();
+    kill();
+    emptyFolder();
+    restart();
   }
 }

@@ -1,5 +1,6 @@
 package io.mortise.testkit.server;
 
+import io.mortise.annotation.Beta;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -29,16 +30,21 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server's process and its folder, which are gone after {@link #close()}, and at the latest when
- * the JVM ends, however it ends. For one thread.
+ * A server that is a program of this machine, with a folder of its own. Process and folder are gone
+ * after {@link #close()}, and at the latest when the JVM ends, however it ends. For one thread.
+ *
+ * <p>A subclass has a static method that makes the folder and the command, on a {@link #freePort},
+ * and a constructor that starts them. Needs {@code sh} and {@code kill}.
  */
-final class ServerProcess implements AutoCloseable {
+@Beta
+public abstract class ServerProcess implements LocalServer {
   private static final long START_SECONDS = 100;
   private static final long STOP_SECONDS = 20;
 
   /** For a process to stop, a millisecond apart. */
   private static final int MOST_LOOKS = 10_000;
 
+  final int port;
   private final String name;
   private final Path folder;
   private final List<String> command;
@@ -48,9 +54,14 @@ final class ServerProcess implements AutoCloseable {
   private @Nullable Process lifeline;
   private @Nullable String stopSignal;
 
-  /** Whether the server is ready; asked until it is. */
+  /** Asks a server whether it is ready, again and again until it is. */
   @FunctionalInterface
-  interface ReadinessProbe {
+  public interface ReadinessProbe {
+    /**
+     * Whether it serves.
+     *
+     * @throws IOException if it does not answer yet
+     */
     boolean isReady() throws IOException;
   }
 
@@ -60,31 +71,31 @@ final class ServerProcess implements AutoCloseable {
     void make(Path folder) throws IOException;
   }
 
-  private ServerProcess(
-      String name, Path folder, List<String> command, ReadinessProbe readinessProbe) {
+  /**
+   * Starts the program, and waits until it is ready, for 100 seconds at most. What it prints goes
+   * to a file in the folder.
+   *
+   * @param name for messages
+   * @param port see {@link #port()}
+   * @param folder exists, and is the server's own from now on
+   * @param command the program and its arguments; a restart repeats it
+   * @throws IllegalStateException if it does not come up; the message has what it said
+   */
+  @SuppressWarnings("this-escape") // a hook that runs when the JVM ends
+  protected ServerProcess(
+      String name, int port, Path folder, List<String> command, ReadinessProbe readinessProbe) {
     this.name = name;
+    this.port = port;
     this.folder = folder;
     this.command = List.copyOf(command);
     this.readinessProbe = readinessProbe;
     this.atExit = new Thread(this::end, name + "-end");
-  }
-
-  /**
-   * Starts a server and waits until it is ready.
-   *
-   * @param folder its own from now on
-   * @throws IllegalStateException if it does not come up; the message has what it said
-   */
-  static ServerProcess start(
-      String name, Path folder, List<String> command, ReadinessProbe readinessProbe) {
-    ServerProcess server = new ServerProcess(name, folder, command, readinessProbe);
-    Runtime.getRuntime().addShutdownHook(server.atExit);
-    server.launch();
-    return server;
+    Runtime.getRuntime().addShutdownHook(atExit);
+    launch();
   }
 
   /** An executable file on the PATH, or in one of the folders that only root's PATH has. */
-  static Optional<Path> find(String program) {
+  public static Optional<Path> find(String program) {
     String folders =
         System.getenv().getOrDefault("PATH", "")
             + File.pathSeparator
@@ -100,13 +111,16 @@ final class ServerProcess implements AutoCloseable {
     return "root".equals(System.getProperty("user.name"));
   }
 
-  /** A port of the loopback that nobody uses now; see {@link PortAllocator}. */
-  static int freePort() {
+  /**
+   * A port of the loopback that nobody uses now, and nobody else who asks here is given while this
+   * JVM lives. For what a server of this JVM listens on.
+   */
+  public static int freePort() {
     return PortAllocator.reserve();
   }
 
-  /** Connects to a port of the loopback. */
-  static Socket connect(int port) throws IOException {
+  /** Connects to a port of the loopback. Blocks for five seconds at most, as each read does. */
+  public static Socket connect(int port) throws IOException {
     Socket socket = new Socket();
     try {
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 5000);
@@ -119,11 +133,12 @@ final class ServerProcess implements AutoCloseable {
   }
 
   /**
-   * Sends one request over HTTP, without encryption.
+   * Sends one request over HTTP to the loopback, without encryption, and waits for the answer.
    *
    * @return the answer, with its head
    */
-  static String askHttp(int port, String method, String path, String body) throws IOException {
+  public static String askHttp(int port, String method, String path, String body)
+      throws IOException {
     String request =
         "%s %s HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s"
             .formatted(method, path, body.getBytes(StandardCharsets.UTF_8).length, body);
@@ -189,18 +204,6 @@ final class ServerProcess implements AutoCloseable {
     } finally {
       Files.delete(log);
     }
-  }
-
-  /** A JVM on the class path of this one that starts fast, up to the name of its main class. */
-  static List<String> java(String... options) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-    command.addAll(List.of(options));
-    command.add("-cp");
-    command.add(
-        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
-    return command;
   }
 
   /** Empties its folder, while it does not run. */
@@ -291,9 +294,8 @@ final class ServerProcess implements AutoCloseable {
    * From now on {@link #close()} and the end of the JVM ask it to stop first: some servers have to
    * give back what outlives a process.
    */
-  ServerProcess stoppedBy(String signal) {
+  void stoppedBy(String signal) {
     stopSignal = signal;
-    return this;
   }
 
   /** Sends a signal and waits until it has ended; kills it if it does not. */
@@ -313,8 +315,13 @@ final class ServerProcess implements AutoCloseable {
     kill();
   }
 
-  /** Ends it and its children without warning, as kill -9 does. */
-  void kill() {
+  @Override
+  public int port() {
+    return port;
+  }
+
+  @Override
+  public void kill() {
     Process running = process;
     Process watching = lifeline;
     if (watching != null) {
@@ -338,14 +345,14 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** Starts it again with the same command, after {@link #kill()} or while it runs. */
-  void restart() {
+  @Override
+  public void restart() {
     kill();
     launch();
   }
 
-  /** Stops it and its children from running; connections stay open, and nobody answers. */
-  void pause() {
+  @Override
+  public void pause() {
     List<String> processes = signal("-STOP");
     // A thread has the signal when it runs next; until then it may answer.
     for (int i = 0; i < MOST_LOOKS && !processes.stream().allMatch(ServerProcess::isStopped); i++) {
@@ -370,8 +377,8 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** Lets it run on. */
-  void resume() {
+  @Override
+  public void resume() {
     signal("-CONT");
   }
 

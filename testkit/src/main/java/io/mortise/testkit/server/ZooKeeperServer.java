@@ -20,13 +20,14 @@ import java.util.Map;
  * <p>Its ticks are 200 ms, so that sessions of 400 ms and longer can be tested; there is no upper
  * limit. Idle containers are removed after one second. All of that can be set otherwise.
  */
-public final class ZooKeeperServer extends LocalServer {
+public final class ZooKeeperServer extends ServerProcess {
   private static final String MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 
   private final Path data;
 
-  private ZooKeeperServer(ServerProcess process, int port, Path data) {
-    super(process, port);
+  private ZooKeeperServer(
+      int port, Path folder, List<String> command, ReadinessProbe readinessProbe, Path data) {
+    super("zookeeper", port, folder, command, readinessProbe);
     this.data = data;
   }
 
@@ -127,15 +128,13 @@ public final class ZooKeeperServer extends LocalServer {
       command.addAll(command(setup, file));
       boolean alone = setup.id() == 0;
       return new ZooKeeperServer(
-          ServerProcess.start(
-              "zookeeper",
-              folder,
-              command,
-              () ->
-                  alone
-                      ? ask(setup.port(), "srvr").contains("Mode:")
-                      : ask(setup.port(), "ruok").equals("imok")),
           setup.port(),
+          folder,
+          command,
+          () ->
+              alone
+                  ? ask(setup.port(), "srvr").contains("Mode:")
+                  : ask(setup.port(), "ruok").equals("imok"),
           data);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -193,9 +192,9 @@ public final class ZooKeeperServer extends LocalServer {
 
   /** Kills it, removes all that it has written, and starts it again. */
   public void restartEmpty() {
-    process.kill();
+    kill();
     ServerProcess.deleteTree(data.resolve("version-2"));
-    process.restart();
+    restart();
   }
 
   /** {@code 127.0.0.1:port}, as clients are given it. */

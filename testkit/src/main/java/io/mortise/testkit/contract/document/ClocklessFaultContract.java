@@ -3,10 +3,12 @@ package io.mortise.testkit.contract.document;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockName;
+import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.annotation.Beta;
 import io.mortise.spi.LockStore;
@@ -17,22 +19,28 @@ import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.server.LocalServer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
  * What a store of documents without a clock must survive on a real server that is killed and
- * stopped, and whose clients die. For an adapter whose URL has the parameters {@code namespace} and
- * {@code timeout}. Each test has a namespace of its own.
+ * stopped, whose clients die, and are many. For an adapter whose URL has the parameters {@code
+ * namespace} and {@code timeout}. Each test has a namespace of its own.
  *
  * @param <S> the server
  */
@@ -42,6 +50,12 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
   private static final Duration LONG = Duration.ofSeconds(60);
+  private static final int CLIENTS = 20;
+  private static final int WAITERS = 5 * CLIENTS;
+
+  /** Some seconds on an idle machine. */
+  private static final Duration CROWD = Duration.ofMinutes(3);
+
   private static final LockName LOCK = LockName.of("lock");
 
   private @Nullable S server;
@@ -167,6 +181,61 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
             .isBetween(ttl, ttl.multipliedBy(2).plusSeconds(2));
       }
     }
+  }
+
+  /** Each grant is a write of the one record, which all of them read. */
+  @Test
+  @Tag("extended")
+  void given100FairWaitersOf20Clients_thenEachIsServedInTurn_andNoneTwiceBeforeAnother()
+      throws Exception {
+    List<LockClient> clients = new ArrayList<>();
+    try {
+      for (int i = 0; i < CLIENTS; i++) {
+        clients.add(client(LONG));
+      }
+      Queue<Integer> served = new ConcurrentLinkedQueue<>();
+      Queue<Long> tokens = new ConcurrentLinkedQueue<>();
+      List<CompletableFuture<Void>> waiters = new ArrayList<>();
+      long began;
+      try (Lease first = fair(clients.get(0)).acquireWithin(LONG)) {
+        for (int i = 0; i < WAITERS; i++) {
+          int waiter = i;
+          LockClient client = clients.get(i % CLIENTS);
+          Function<Lease, CompletableFuture<Void>> use =
+              lease -> {
+                served.add(waiter);
+                tokens.add(lease.token());
+                return CompletableFuture.runAsync(lease::close);
+              };
+          waiters.add(
+              fair(client)
+                  .acquireAsync()
+                  .thenCompose(use)
+                  .thenCompose(once -> fair(client).acquireAsync())
+                  .thenCompose(use));
+        }
+        BoundedWait.until(
+            LONG,
+            "all wait",
+            () -> clients.get(0).admin().find("crowd").orElseThrow().waiters().size() == WAITERS);
+        first.ensureValid();
+        began = System.nanoTime();
+      }
+      BoundedWait.until(
+          CROWD, "all were served", () -> waiters.stream().allMatch(CompletableFuture::isDone));
+      waiters.forEach(BoundedWait::join);
+      Duration took = Duration.ofNanos(System.nanoTime() - began);
+      System.out.printf("%d grants in %d ms%n", served.size(), took.toMillis());
+      assertThat(served).hasSize(2 * WAITERS);
+      assertThat(List.copyOf(served).subList(0, WAITERS)).doesNotHaveDuplicates();
+      assertThat(List.copyOf(tokens)).isSorted().doesNotHaveDuplicates();
+    } finally {
+      clients.forEach(LockClient::close);
+    }
+  }
+
+  private static DistributedLock fair(LockClient client) {
+    return client.lock("crowd").with(LockOptions.DEFAULTS.withFair(true));
   }
 
   @Test

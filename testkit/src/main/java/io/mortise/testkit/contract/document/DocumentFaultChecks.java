@@ -14,16 +14,24 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
 
 /** One document, used directly and through a proxy that holds or loses what is sent. */
 final class DocumentFaultChecks implements AutoCloseable {
   private static final String KEY = "lock/a";
 
-  /** Less than the timeout of a request, which is ten seconds at least. */
-  private static final Duration SOON = Duration.ofSeconds(8);
+  private static final String WATCHED = "session/a";
+
+  /** Much less than a request waits for its answer. */
+  private static final Duration SOON = Duration.ofSeconds(5);
 
   private final VersionedDocuments direct;
+  private final int port;
   private final VersionedText found;
   private final FaultInjectionProxy proxy;
   private final VersionedDocuments proxied;
@@ -37,6 +45,7 @@ final class DocumentFaultChecks implements AutoCloseable {
   DocumentFaultChecks(
       VersionedDocuments direct, int port, IntFunction<? extends VersionedDocuments> behind) {
     this.direct = direct;
+    this.port = port;
     assertThat(BoundedWait.join(direct.compareAndSet(KEY, read(), "first")).made()).isTrue();
     this.found = read();
     this.proxy = FaultInjectionProxy.to(port);
@@ -103,15 +112,116 @@ final class DocumentFaultChecks implements AutoCloseable {
    */
   void assertNoCallWaits(boolean pushes) {
     proxy.weather(NetworkCondition.FROZEN);
-    List<CompletableFuture<?>> answers =
-        BoundedWait.join(
-            CompletableFuture.supplyAsync(
-                () -> callAll(pushes), task -> new Thread(task, "caller").start()));
+    List<CompletableFuture<?>> answers = BoundedWait.join(calling(pushes));
     assertThat(answers)
         .as("answers to a read, a write and a list that were held")
         .noneMatch(CompletableFuture::isDone);
     proxy.weather(NetworkCondition.FAIR);
     answers.forEach(BoundedWait::join);
+  }
+
+  /**
+   * There is no connection, and those that are tried are not answered until all calls have
+   * returned.
+   */
+  void assertNoCallWaitsToConnect(boolean pushes, Duration patience) {
+    proxy.weather(NetworkCondition.FROZEN);
+    proxy.reset();
+    CompletableFuture<?> calls = calling(pushes);
+    BoundedWait.until(atMost(SOON, patience), "all calls returned", calls::isDone);
+    var unused = BoundedWait.join(calls);
+    proxy.weather(NetworkCondition.FAIR);
+  }
+
+  private static Duration atMost(Duration bound, Duration patience) {
+    return bound.compareTo(patience) < 0 ? bound : patience;
+  }
+
+  private CompletableFuture<List<CompletableFuture<?>>> calling(boolean pushes) {
+    return CompletableFuture.supplyAsync(() -> callAll(pushes), DocumentFaultChecks::inCaller);
+  }
+
+  private static void inCaller(Runnable task) {
+    new Thread(task, "caller").start();
+  }
+
+  /** While an answer is told to its caller, other threads call. */
+  void assertNoLockIsHeld(Duration patience) {
+    proxy.weather(NetworkCondition.ANSWERS_HELD);
+    Function<Object, Boolean> another =
+        answer ->
+            CompletableFuture.supplyAsync(() -> proxied.read(KEY), DocumentFaultChecks::inCaller)
+                .thenApply(called -> true)
+                .completeOnTimeout(
+                    false, atMost(SOON, patience).toMillis(), TimeUnit.MILLISECONDS)
+                .join();
+    List<CompletionStage<Boolean>> returned =
+        List.of(
+            proxied.read(KEY).thenApply(another),
+            write(proxied, "next").thenApply(another),
+            proxied.scan("lock/", "", 10).thenApply(another));
+    proxy.weather(NetworkCondition.FAIR);
+    assertThat(returned)
+        .as("whether a call returns while a read, a write and a list are told")
+        .allMatch(BoundedWait::join);
+  }
+
+  /** Connections break, no new ones can be made, and then they can. */
+  void assertOutage(Duration patience) {
+    List<CompletableFuture<?>> answers = new ArrayList<>();
+    proxy.weather(NetworkCondition.ANSWERS_HELD);
+    answers.addAll(look());
+    proxy.cut();
+    proxy.weather(NetworkCondition.FAIR);
+    answers.addAll(look());
+    assertThat(answers)
+        .as("reads and lists without an answer fail with a StoreUnavailableException")
+        .allMatch(answer -> BoundedWait.join(answer.handle(this::isTrueOrUnavailable)));
+    proxy.lead(port);
+    BoundedWait.until(patience, "a write was made after the outage", () -> isWritten(KEY));
+    assertThat(BoundedWait.join(proxied.read(KEY))).isEqualTo(read());
+  }
+
+  private List<CompletableFuture<?>> look() {
+    return List.of(
+        proxied.read(KEY).toCompletableFuture(),
+        proxied.scan("lock/", "", 10).toCompletableFuture());
+  }
+
+  /** An adapter may also ask again by itself. */
+  private boolean isTrueOrUnavailable(@Nullable Object answer, @Nullable Throwable failure) {
+    return failure == null
+        ? found.equals(answer) || List.of(KEY).equals(answer)
+        : failure instanceof StoreUnavailableException
+            || failure.getCause() instanceof StoreUnavailableException;
+  }
+
+  private boolean isWritten(String key) {
+    return BoundedWait.join(
+        proxied
+            .read(key)
+            .thenCompose(stands -> proxied.compareAndSet(key, stands, "again"))
+            .thenApply(Written::made)
+            .exceptionally(failure -> false));
+  }
+
+  /** Connections break, and so does what tells of changes. */
+  void assertWatchIsMadeAnew(Duration patience) {
+    AtomicInteger told = new AtomicInteger();
+    proxied.watch(WATCHED, told::incrementAndGet);
+    DocumentsFixture.writeOnce(proxied, WATCHED);
+    DocumentsFixture.writeUntil(patience, direct, WATCHED, () -> told.get() > 0);
+    proxy.weather(NetworkCondition.ANSWERS_HELD);
+    CompletableFuture<VersionedText> lost = proxied.read(KEY).toCompletableFuture();
+    proxy.reset();
+    proxy.weather(NetworkCondition.FAIR);
+    // Most adapters notice at once; others at the end of a timeout.
+    var unused =
+        BoundedWait.join(
+            lost.handle((found, failure) -> true).completeOnTimeout(true, 1, TimeUnit.SECONDS));
+    BoundedWait.until(patience, "a write was made after the break", () -> isWritten(WATCHED));
+    int before = told.get();
+    DocumentsFixture.writeUntil(patience, direct, WATCHED, () -> told.get() > before);
   }
 
   private List<CompletableFuture<?>> callAll(boolean pushes) {
@@ -122,7 +232,7 @@ final class DocumentFaultChecks implements AutoCloseable {
     // There may be nothing to forget, and a watch has no answer.
     var unused = proxied.forget("lock/b");
     if (pushes) {
-      proxied.watch("session/a", () -> {});
+      proxied.watch(WATCHED, () -> {});
     }
     return answers;
   }

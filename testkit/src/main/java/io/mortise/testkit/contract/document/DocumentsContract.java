@@ -7,22 +7,11 @@ import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
@@ -31,139 +20,12 @@ import org.junit.jupiter.api.Test;
  * adapter: extend it in a test. Each test has a namespace of its own.
  */
 @Beta
-public abstract class DocumentsContract {
+public abstract class DocumentsContract extends DocumentContentSuite {
   /** More than a list of the last removals that is kept short. */
   private static final int CHURN = 150;
 
-  private static final int IN_FLIGHT = 100;
-
-  private final List<VersionedDocuments> opened = new ArrayList<>();
-  private @Nullable VersionedDocuments documents;
-
   /** For subclasses. */
   protected DocumentsContract() {}
-
-  /** Opens the documents of the test's namespace, as one process does. */
-  protected abstract VersionedDocuments open();
-
-  /**
-   * The same through a proxy. Requests wait for at least ten seconds for their answers. Override it
-   * if there is a {@link #port}.
-   *
-   * @param port where the proxy listens, on the loopback
-   */
-  protected VersionedDocuments openBehind(int port) {
-    throw new UnsupportedOperationException(
-        "There is a port(), so override openBehind(port) too: faults are tested through it.");
-  }
-
-  /**
-   * The server's own port on the loopback. The default, 0, is for documents without one, as of an
-   * embedded server: the tests of late writes, of lost answers and of calls that wait are then
-   * skipped, and say so.
-   */
-  protected int port() {
-    return 0;
-  }
-
-  /**
-   * Whether {@link VersionedDocuments#watch} tells of changes. Override it with false if the store
-   * has no {@link io.mortise.spi.Capability#PUSH}.
-   */
-  protected boolean pushes() {
-    return true;
-  }
-
-  /** How long a notification may take, or a write whose answer is lost. */
-  Duration patience() {
-    return BoundedWait.ANSWER;
-  }
-
-  /** More than the thousand keys that many servers list at a time. */
-  int many() {
-    return 1100;
-  }
-
-  /** The documents that all of a test's helpers use. */
-  protected final VersionedDocuments documents() {
-    VersionedDocuments present = documents;
-    if (present == null) {
-      present = closedAtTheEnd(open());
-      documents = present;
-    }
-    return present;
-  }
-
-  /** Has them closed after the test. */
-  protected final <T extends VersionedDocuments> T closedAtTheEnd(T further) {
-    opened.add(further);
-    return further;
-  }
-
-  /** Waits for the document, with a bound. */
-  protected final VersionedText read(String key) {
-    return BoundedWait.join(documents().read(key));
-  }
-
-  /** Whether it was written. Waits for the answer, with a bound. */
-  protected final boolean write(String key, VersionedText found, String text) {
-    return BoundedWait.join(documents().compareAndSet(key, found, text)).made();
-  }
-
-  /** Whether it was removed. Waits for the answer, with a bound. */
-  protected final boolean remove(String key, VersionedText found) {
-    return BoundedWait.join(documents().compareAndSet(key, found, null)).made();
-  }
-
-  private VersionedText standing(VersionedDocuments documents, String key, Written written) {
-    VersionedText stands = written.stands();
-    return stands == null ? BoundedWait.join(documents.read(key)) : stands;
-  }
-
-  /** Takes a step with each of many documents: many in flight together. The answers, in order. */
-  private static <T, U> List<U> each(List<T> all, Function<T, CompletionStage<U>> step) {
-    List<U> answers = new ArrayList<>();
-    for (int from = 0; from < all.size(); from += IN_FLIGHT) {
-      List<CompletionStage<U>> chunk =
-          all.subList(from, Math.min(from + IN_FLIGHT, all.size())).stream().map(step).toList();
-      chunk.forEach(answer -> answers.add(BoundedWait.join(answer)));
-    }
-    return answers;
-  }
-
-  /** Makes documents that have not been there, many in flight together: their keys and texts. */
-  private Map<String, VersionedText> makeMany(int count) {
-    List<String> keys =
-        IntStream.range(0, count)
-            .mapToObj(i -> String.format(Locale.ROOT, "lock/%04d", i))
-            .toList();
-    List<VersionedText> absent = each(keys, documents()::read);
-    return writeMany(keys, absent, "x");
-  }
-
-  /** Writes all of these documents, or removes them. What stands then. */
-  private Map<String, VersionedText> writeMany(
-      List<String> keys, List<VersionedText> found, @Nullable String text) {
-    VersionedDocuments documents = documents();
-    List<Integer> places = IntStream.range(0, keys.size()).boxed().toList();
-    List<Written> written =
-        each(places, i -> documents.compareAndSet(keys.get(i), found.get(i), text));
-    assertThat(written.stream().filter(each -> !each.made()).count())
-        .as("writes of %d documents, each as it was read, that were refused", keys.size())
-        .isZero();
-    Map<String, VersionedText> stand = new LinkedHashMap<>();
-    places.forEach(i -> stand.put(keys.get(i), standing(documents, keys.get(i), written.get(i))));
-    return stand;
-  }
-
-  private List<String> scan(String prefix) {
-    return BoundedWait.join(documents().scan(prefix, "", 10));
-  }
-
-  @AfterEach
-  void close() {
-    opened.forEach(VersionedDocuments::close);
-  }
 
   @Test
   void givenDocument_thenItIsReplacedByItsVersionOnly_andVersionsRise() {
@@ -308,19 +170,6 @@ public abstract class DocumentsContract {
     assertThat(write("lock/a", none, "anew")).isTrue();
   }
 
-  /** As long as the record of a lock with a thousand waiters. */
-  @Test
-  void givenLongText_thenAllOfItIsKept() {
-    String text = "é😀".repeat(20_000) + "\nend";
-    VersionedDocuments documents = documents();
-    Written made = BoundedWait.join(documents.compareAndSet("lock/a", read("lock/a"), text));
-    for (VersionedText stands : List.of(standing(documents, "lock/a", made), read("lock/a"))) {
-      String kept = stands.text();
-      assertThat(kept == null ? 0 : kept.length()).as("characters").isEqualTo(text.length());
-      assertThat(text.equals(kept)).as("it is this text").isTrue();
-    }
-  }
-
   /** An adapter that reads, compares, and then writes in another step lets two of them through. */
   @Test
   void givenWritesOfTwoProcessesAtATime_thenOneOfThemIsMade() {
@@ -348,15 +197,15 @@ public abstract class DocumentsContract {
     documents().watch("session/a", told::incrementAndGet);
     Runnable end = documents().watch("session/a", ended::incrementAndGet);
     writeOnce(documents(), "session/a");
-    writeUntil(other, "session/a", () -> told.get() > 0 && ended.get() > 0);
+    writeUntil(patience(), other, "session/a", () -> told.get() > 0 && ended.get() > 0);
     end.run();
     end.run();
     // One that began before the end of the watch may still come.
     int seen = told.get();
-    writeUntil(other, "session/a", () -> told.get() > seen);
+    writeUntil(patience(), other, "session/a", () -> told.get() > seen);
     int late = ended.get();
     int then = told.get();
-    writeUntil(other, "session/a", () -> told.get() > then);
+    writeUntil(patience(), other, "session/a", () -> told.get() > then);
     assertThat(ended).hasValue(late);
   }
 
@@ -373,27 +222,9 @@ public abstract class DocumentsContract {
     documents().watch("session/b", others::incrementAndGet);
     writeOnce(documents(), "session/a");
     writeOnce(documents(), "session/b");
-    writeUntil(other, "session/b", () -> others.get() > 0);
+    writeUntil(patience(), other, "session/b", () -> others.get() > 0);
     assertThat(own).hasValue(0);
-    writeUntil(other, "session/a", () -> own.get() > 0);
-  }
-
-  private void writeUntil(VersionedDocuments writer, String key, BooleanSupplier told) {
-    long[] next = {0};
-    BoundedWait.until(
-        patience(),
-        "a watch told of a change of " + key,
-        () -> {
-          if (!told.getAsBoolean() && next[0]++ % 20 == 0) {
-            writeOnce(writer, key);
-          }
-          return told.getAsBoolean();
-        });
-  }
-
-  private static void writeOnce(VersionedDocuments writer, String key) {
-    VersionedText found = BoundedWait.join(writer.read(key));
-    assertThat(BoundedWait.join(writer.compareAndSet(key, found, "x")).made()).isTrue();
+    writeUntil(patience(), other, "session/a", () -> own.get() > 0);
   }
 
   @Test
@@ -417,74 +248,26 @@ public abstract class DocumentsContract {
     behindProxy(documents -> documents.assertNoCallWaits(pushes()));
   }
 
-  private void behindProxy(Consumer<DocumentFaultChecks> test) {
-    Assumptions.assumeTrue(
-        port() != 0,
-        "SKIPPED: there is no port(). Check by other tests that the server itself compares the"
-            + " version of a late write, that a lost answer is no refusal, and that no call waits"
-            + " for its answer.");
-    try (DocumentFaultChecks documents =
-        new DocumentFaultChecks(
-            documents(), port(), behind -> closedAtTheEnd(openBehind(behind)))) {
-      test.accept(documents);
-    }
+  @Test
+  void givenConnectionThatCannotBeMade_thenNoCallWaitsForIt() {
+    behindProxy(documents -> documents.assertNoCallWaitsToConnect(pushes(), patience()));
   }
 
-  /** The longest names differ in their last byte; others only in case or by a blank at the end. */
+  /** What depends on an answer may be slow, and others go on. */
   @Test
-  void givenManyDocuments_thenTheyAreListedPageByPage_eachKindByItself() {
-    String long512 = "lock/" + "x".repeat(511);
-    List<String> names =
-        List.of(
-            "lock/*",
-            "lock/a",
-            "lock/A",
-            "lock/a ",
-            "lock/a\u00e9",
-            "lock/b",
-            "lock/\uD83D\uDE00",
-            long512 + "1",
-            long512 + "2");
-    for (String name : names) {
-      assertThat(write(name, read(name), name)).as(name).isTrue();
-    }
-    assertThat(names).allSatisfy(name -> assertThat(read(name).text()).isEqualTo(name));
-    assertThat(write("session/a", read("session/a"), "x")).isTrue();
-    List<String> all = new ArrayList<>();
-    String after = "";
-    for (int pages = 0; pages < 10; pages++) {
-      List<String> page = BoundedWait.join(documents().scan("lock/", after, 2));
-      all.addAll(page);
-      if (page.size() < 2) {
-        break;
-      }
-      after = page.get(1);
-    }
-    assertThat(all).containsExactlyInAnyOrderElementsOf(names);
-    assertThat(scan("lock/a")).containsExactlyInAnyOrder("lock/a", "lock/a ", "lock/a\u00e9");
-    assertThat(scan("session/")).containsExactly("session/a");
+  void givenAnswerThatIsBeingTold_thenFurtherCallsReturn() {
+    behindProxy(documents -> documents.assertNoLockIsHeld(patience()));
+  }
+
+  /** Absence that is not proven makes a lock look free. */
+  @Test
+  void givenServerThatIsCutOff_thenReadsAndListsTellOfNoAbsence_andItIsUsedAgainWhenItIsBack() {
+    behindProxy(documents -> documents.assertOutage(patience()));
   }
 
   @Test
-  void givenLastKeyOfAPage_whenItsDocumentIsRemoved_thenTheNextPageBeginsBehindIt() {
-    for (String name : List.of("lock/a", "lock/b", "lock/c", "lock/d", "lock/e")) {
-      assertThat(write(name, read(name), name)).isTrue();
-    }
-    List<String> all = scan("lock/");
-    String last = all.get(2);
-    assertThat(remove(last, read(last))).isTrue();
-    assertThat(BoundedWait.join(documents().scan("lock/", last, 10))).isEqualTo(all.subList(3, 5));
-    assertThat(BoundedWait.join(documents().scan("lock/", last, 1))).isEqualTo(all.subList(3, 4));
-  }
-
-  /** A server that lists a thousand keys at a time, and says that there are more. */
-  @Test
-  void givenMoreDocumentsThanServersListAtATime_whenAllAreAskedFor_thenNoneIsLeftOut() {
-    Set<String> keys = makeMany(many()).keySet();
-    List<String> listed = BoundedWait.join(documents().scan("lock/", "", 2048));
-    assertThat(listed.size())
-        .as("keys listed: fewer than the limit are the last ones, also if a server lists by pages")
-        .isEqualTo(keys.size());
-    assertThat(Set.copyOf(listed).equals(keys)).as("they are these keys").isTrue();
+  void givenWatchWhoseConnectionBroke_whenItsDocumentIsWrittenAgain_thenItTellsOfChanges() {
+    Assumptions.assumeTrue(pushes(), "SKIPPED: these documents are not pushed.");
+    behindProxy(documents -> documents.assertWatchIsMadeAnew(patience()));
   }
 }

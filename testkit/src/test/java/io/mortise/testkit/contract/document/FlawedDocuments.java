@@ -1,6 +1,8 @@
 package io.mortise.testkit.contract.document;
 
+import io.mortise.StoreUnavailableException;
 import io.mortise.spi.document.VersionedDocuments;
+import java.io.EOFException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,6 +12,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -37,9 +40,18 @@ final class FlawedDocuments implements VersionedDocuments {
     FORGETS_DOCUMENTS,
     WAITS_FOR_WHAT_IT_READS,
     CUTS_TEXTS_AT_CONTROL_CHARACTERS,
+    ANSWERS_UNDER_A_LOCK,
+    CONNECTS_IN_THE_CALLER,
+    READS_NOTHING_WITHOUT_AN_ANSWER,
+    LISTS_NOTHING_WITHOUT_AN_ANSWER,
+    STAYS_BROKEN,
     CUTS_LONG_TEXTS,
+    CUTS_TEXTS_TO_16_BITS,
+    TELLS_TOO_LONG_TEXTS_AS_LOST,
     CUTS_LONG_KEYS,
     KEEPS_NO_CASE,
+    STRIPS_BLANKS,
+    ESCAPES_STARS_ONLY,
     LISTS_ALL_KINDS,
     LISTS_A_PAGE_TOO_FEW,
     CAPS_A_PAGE,
@@ -49,7 +61,8 @@ final class FlawedDocuments implements VersionedDocuments {
     TELLS_OWN_WRITES_ONLY,
     TELLS_OWN_WRITES_TOO,
     TELLS_THE_LAST_WATCH_ONLY,
-    TELLS_AFTER_THE_END
+    TELLS_AFTER_THE_END,
+    FORGETS_BROKEN_WATCHES
   }
 
   /** What all processes share. */
@@ -62,10 +75,15 @@ final class FlawedDocuments implements VersionedDocuments {
 
   private record Watch(FlawedDocuments owner, Runnable changed) {}
 
+  /** As any server has one. */
+  private static final int LONGEST = 300_000;
+
   private final Server server;
   private final Flaw flaw;
   private final Function<Runnable, CompletionStage<?>> network;
   private final Map<String, VersionedText> remembered = new ConcurrentHashMap<>();
+  private final ReentrantLock guard = new ReentrantLock();
+  private volatile boolean broken;
 
   /**
    * A process.
@@ -82,20 +100,61 @@ final class FlawedDocuments implements VersionedDocuments {
     return switch (flaw) {
       case CUTS_LONG_KEYS -> key.substring(0, Math.min(255, key.length()));
       case KEEPS_NO_CASE -> key.toLowerCase(Locale.ROOT);
+      case STRIPS_BLANKS -> key.stripTrailing();
+      case ESCAPES_STARS_ONLY -> key.replace("*", "%2A");
       default -> key;
     };
   }
 
   private <T> CompletionStage<T> sent(Supplier<T> step) {
+    if (flaw == Flaw.STAYS_BROKEN && broken) {
+      return CompletableFuture.failedFuture(new StoreUnavailableException("broken"));
+    }
     CompletableFuture<T> taken = new CompletableFuture<>();
-    return network
-        .apply(
-            () -> {
-              synchronized (server) {
-                taken.complete(step.get());
+    CompletionStage<T> answer =
+        network
+            .apply(
+                () -> {
+                  synchronized (server) {
+                    taken.complete(step.get());
+                  }
+                })
+            .thenCompose(answered -> taken)
+            .whenComplete((result, failure) -> ended(failure));
+    return flaw == Flaw.ANSWERS_UNDER_A_LOCK ? underLock(answer) : answer;
+  }
+
+  private void ended(@Nullable Throwable failure) {
+    broken |= failure != null;
+    if (broken && flaw == Flaw.FORGETS_BROKEN_WATCHES) {
+      synchronized (server) {
+        server.watches.values().forEach(all -> all.removeIf(watch -> watch.owner() == this));
+      }
+    }
+  }
+
+  /** It is taken at the begin of each call, too. */
+  private <T> CompletionStage<T> underLock(CompletionStage<T> answer) {
+    CompletableFuture<T> told = new CompletableFuture<>();
+    guard.lock();
+    try {
+      answer.whenComplete(
+          (result, failure) -> {
+            guard.lock();
+            try {
+              if (failure == null) {
+                told.complete(result);
+              } else {
+                told.completeExceptionally(failure);
               }
-            })
-        .thenCompose(answered -> taken);
+            } finally {
+              guard.unlock();
+            }
+          });
+    } finally {
+      guard.unlock();
+    }
+    return told;
   }
 
   private VersionedText stands(String key) {
@@ -114,12 +173,16 @@ final class FlawedDocuments implements VersionedDocuments {
     if (flaw == Flaw.READS_WHAT_IT_REMEMBERS && known != null) {
       return CompletableFuture.completedFuture(known);
     }
-    return mayWait(
+    CompletionStage<VersionedText> answer =
         sent(
             () -> {
               remembered.put(key, stands(key(key)));
               return stands(key(key));
-            }));
+            });
+    return mayWait(
+        flaw == Flaw.READS_NOTHING_WITHOUT_AN_ANSWER
+            ? answer.exceptionally(failure -> new VersionedText(null, "0"))
+            : answer);
   }
 
   private <T> CompletionStage<T> mayWait(CompletionStage<T> answer) {
@@ -132,6 +195,12 @@ final class FlawedDocuments implements VersionedDocuments {
   @Override
   public CompletionStage<Written> compareAndSet(
       String key, VersionedText found, @Nullable String text) {
+    if (text != null && text.length() > LONGEST) {
+      return CompletableFuture.failedFuture(
+          flaw == Flaw.TELLS_TOO_LONG_TEXTS_AS_LOST
+              ? new StoreUnavailableException("no answer", new EOFException())
+              : new StoreUnavailableException("The document is too long."));
+    }
     String asked = key(key);
     VersionedText early;
     synchronized (server) {
@@ -200,6 +269,7 @@ final class FlawedDocuments implements VersionedDocuments {
           switch (flaw) {
             case CUTS_TEXTS_AT_CONTROL_CHARACTERS -> text.split("\\p{Cntrl}", -1)[0];
             case CUTS_LONG_TEXTS -> text.substring(0, Math.min(1000, text.length()));
+            case CUTS_TEXTS_TO_16_BITS -> text.substring(0, Math.min(65_535, text.length()));
             default -> text;
           };
       server.documents.put(key, new VersionedText(kept, Long.toString(version)));
@@ -228,7 +298,11 @@ final class FlawedDocuments implements VersionedDocuments {
 
   @Override
   public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
-    return mayWait(sent(() -> listed(prefix, after, limit)));
+    CompletionStage<List<String>> answer = sent(() -> listed(prefix, after, limit));
+    return mayWait(
+        flaw == Flaw.LISTS_NOTHING_WITHOUT_AN_ANSWER
+            ? answer.exceptionally(failure -> List.of())
+            : answer);
   }
 
   private List<String> listed(String prefix, String after, int limit) {

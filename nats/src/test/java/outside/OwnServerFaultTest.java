@@ -1,0 +1,16 @@
+package outside;
+
+import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.contract.document.ClocklessFaultContract;
+import io.mortise.testkit.server.ServerProcess;
+import org.junit.jupiter.api.Tag;
+
+/** The published faults, on a server that is started outside of Mortise's packages. */
+@Tag("extended")
+class OwnServerFaultTest extends ClocklessFaultContract<OwnServer> {
+  @Override
+  protected OwnServer start() {
+    return OwnServer.start(
+        TestPrerequisites.required(ServerProcess.find("nats-server"), "The program nats-server"));
+  }
+}
