@@ -1,5 +1,6 @@
 package outside;
 
+import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.ServerProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -14,7 +15,8 @@ final class OwnServer extends ServerProcess {
     super("own server", port, folder, command, () -> greets(port));
   }
 
-  static OwnServer start(Path program) {
+  static OwnServer start() {
+    Path program = TestPrerequisites.required(find("nats-server"), "The program nats-server");
     int port = freePort();
     try {
       Path folder = Files.createTempDirectory("own-server");

@@ -1,8 +1,6 @@
 package outside;
 
-import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.contract.document.ClocklessFaultContract;
-import io.mortise.testkit.server.ServerProcess;
 import org.junit.jupiter.api.Tag;
 
 /** The published faults, on a server that is started outside of Mortise's packages. */
@@ -10,7 +8,6 @@ import org.junit.jupiter.api.Tag;
 class OwnServerFaultTest extends ClocklessFaultContract<OwnServer> {
   @Override
   protected OwnServer start() {
-    return OwnServer.start(
-        TestPrerequisites.required(ServerProcess.find("nats-server"), "The program nats-server"));
+    return OwnServer.start();
   }
 }

@@ -315,6 +315,15 @@ final class NatsBucket implements AutoCloseable {
 
   private CompletionStage<Message> send(String subject, @Nullable Headers headers, byte[] body) {
     Connection connection = connection();
+    // The library does not count headers, and the server closes the connection on too long ones.
+    long most = connection.getMaxPayload();
+    int length = body.length + (headers == null ? 0 : headers.serializedLength());
+    if (most > 0 && length > most) {
+      return CompletableFuture.failedFuture(
+          unavailable(
+              "refuses a lock with so many holders and waiters: a message has %d bytes at most. Set max_payload of its servers higher"
+                  .formatted(most)));
+    }
     CompletableFuture<Message> answer;
     try {
       // Longer than the wait: what the library gives up looks as if nobody had answered.

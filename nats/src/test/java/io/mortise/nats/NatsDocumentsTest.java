@@ -1,6 +1,7 @@
 package io.mortise.nats;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
@@ -58,6 +59,16 @@ class NatsDocumentsTest extends DocumentsContract {
       assertThat(write("lock/b", before, "by a look before the bucket was made")).isTrue();
       assertThat(BoundedWait.join(bucket.info("")).hasError()).isFalse();
     }
+  }
+
+  /** Headers count too; the server would close the connection of all requests. */
+  @Test
+  void givenDocumentThatIsTooLong_thenItIsSaidWhatToChange() {
+    VersionedText absent = read("lock/a");
+    assertThatThrownBy(() -> write("lock/a", absent, "x".repeat(1_048_570)))
+        .hasMessageContaining("StoreUnavailableException")
+        .hasMessageContaining("max_payload");
+    assertThat(write("lock/a", absent, "x".repeat(1_048_000))).as("the control").isTrue();
   }
 
   @Test

@@ -95,7 +95,7 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /** An executable file on the PATH, or in one of the folders that only root's PATH has. */
-  public static Optional<Path> find(String program) {
+  protected static Optional<Path> find(String program) {
     String folders =
         System.getenv().getOrDefault("PATH", "")
             + File.pathSeparator
@@ -115,12 +115,12 @@ public abstract class ServerProcess implements LocalServer {
    * A port of the loopback that nobody uses now, and nobody else who asks here is given while this
    * JVM lives. For what a server of this JVM listens on.
    */
-  public static int freePort() {
+  protected static int freePort() {
     return PortAllocator.reserve();
   }
 
   /** Connects to a port of the loopback. Blocks for five seconds at most, as each read does. */
-  public static Socket connect(int port) throws IOException {
+  protected static Socket connect(int port) throws IOException {
     Socket socket = new Socket();
     try {
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 5000);
@@ -137,7 +137,7 @@ public abstract class ServerProcess implements LocalServer {
    *
    * @return the answer, with its head
    */
-  public static String askHttp(int port, String method, String path, String body)
+  protected static String askHttp(int port, String method, String path, String body)
       throws IOException {
     String request =
         "%s %s HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s"

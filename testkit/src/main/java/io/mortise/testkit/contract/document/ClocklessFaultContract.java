@@ -189,7 +189,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
   void given100FairWaitersOf20Clients_thenEachIsServedInTurn_andNoneTwiceBeforeAnother()
       throws Exception {
     List<LockClient> clients = new ArrayList<>();
-    try {
+    try (LockClient keeper = client(LONG)) {
       for (int i = 0; i < CLIENTS; i++) {
         clients.add(client(LONG));
       }
@@ -197,7 +197,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
       Queue<Long> tokens = new ConcurrentLinkedQueue<>();
       List<CompletableFuture<Void>> waiters = new ArrayList<>();
       long began;
-      try (Lease first = fair(clients.get(0)).acquireWithin(LONG)) {
+      try (Lease first = fair(keeper).acquireWithin(LONG)) {
         for (int i = 0; i < WAITERS; i++) {
           int waiter = i;
           LockClient client = clients.get(i % CLIENTS);
@@ -217,7 +217,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
         BoundedWait.until(
             LONG,
             "all wait",
-            () -> clients.get(0).admin().find("crowd").orElseThrow().waiters().size() == WAITERS);
+            () -> keeper.admin().find("crowd").orElseThrow().waiters().size() == WAITERS);
         first.ensureValid();
         began = System.nanoTime();
       }
