@@ -112,7 +112,7 @@ final class EvictCommand implements Callable<Integer> {
     // A wait too: it may have become a hold since the look, which is not to be freed at once.
     Eviction how = now ? Eviction.BREAK : Eviction.CLOSE;
     EvictionResult result = client.admin().evict(name, party.attempt(), how);
-    say(EvictionText.of(result, name, LockFormatter.client(party), now, dead));
+    say(EvictionText.of(result, name, party, now, dead));
     return ExitStatus.OK;
   }
 

@@ -192,7 +192,7 @@ final class ConsulDocuments implements VersionedDocuments {
   public CompletionStage<List<String>> scan(String keyPrefix, String after, int limit) {
     String last = after.isEmpty() ? "" : key(after);
     return gateway
-        .read(PATH + key(keyPrefix) + "?consistent&keys")
+        .readKeys(PATH + key(keyPrefix) + "?consistent&keys")
         .thenApply(
             answer ->
                 KEYS.matcher(answer.isPositive() ? answer.body() : "")

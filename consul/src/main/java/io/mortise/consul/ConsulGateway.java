@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 final class ConsulGateway implements AutoCloseable {
   private static final int MOST_IN_FLIGHT = 32;
 
+  /** For a million locks with names of 50 bytes. */
+  private static final long MOST_OF_KEYS = 64 << 20;
+
   private static final int OK = 200;
   private static final int NOT_FOUND = 404;
   private static final int CONFLICT = 409;
@@ -72,12 +75,20 @@ final class ConsulGateway implements AutoCloseable {
    * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
    */
   CompletionStage<Answer> read(String path) {
-    return call(path, null, Answer::isOfRead);
+    return call(request(path, null), Answer::isOfRead);
+  }
+
+  /** The same of a list of keys, which Consul does not divide into pages. */
+  CompletionStage<Answer> readKeys(String path) {
+    HttpRequest one = request(path, null);
+    return call(
+        new HttpRequest(one.method(), one.path(), one.headers(), null, MOST_OF_KEYS),
+        Answer::isOfRead);
   }
 
   /** The same of what Consul tells of itself. */
   CompletionStage<Answer> report(String path) {
-    return call(path, null, Answer::isPositive);
+    return call(request(path, null), Answer::isPositive);
   }
 
   /**
@@ -87,7 +98,7 @@ final class ConsulGateway implements AutoCloseable {
    * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
    */
   CompletionStage<Answer> transact(String operations) {
-    return call("/v1/txn", operations, Answer::isOfTransaction);
+    return call(request("/v1/txn", operations), Answer::isOfTransaction);
   }
 
   /** The same for one that may be executed again: of whichever agent answers. */
@@ -95,10 +106,9 @@ final class ConsulGateway implements AutoCloseable {
     return agents.askAny(() -> transact(operations));
   }
 
-  private CompletionStage<Answer> call(
-      String path, @Nullable String body, Predicate<Answer> isResult) {
+  private CompletionStage<Answer> call(HttpRequest request, Predicate<Answer> isResult) {
     return agents
-        .send(request(path, body))
+        .send(request)
         .handle(
             (response, failure) -> {
               if (failure != null) {
@@ -144,7 +154,7 @@ final class ConsulGateway implements AutoCloseable {
             INDEX_FORM.matcher(index).matches() ? Long.parseLong(index) : 0,
             response.body());
     if (!isResult.test(answer)) {
-      ConsulRefusal refusal = new ConsulRefusal(answer.status(), answer.body());
+      ConsulRefusal refusal = new ConsulRefusal(response);
       if (refusal.isOfAgent()) {
         agents.moveOn(response);
       }

@@ -3,6 +3,7 @@ package io.mortise.consul;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.FailureText;
 
 /** An answer that is no result. What it means for a lock is told by {@link #translated}. */
@@ -16,16 +17,14 @@ final class ConsulRefusal extends Exception {
 
   private final int status;
   private final String said;
+  private final String answer;
 
-  /**
-   * Takes it apart.
-   *
-   * @param status of HTTP
-   */
-  ConsulRefusal(int status, String body) {
-    super(FailureText.quoted(body));
-    this.status = status;
-    this.said = body.strip();
+  /** Takes it apart. */
+  ConsulRefusal(HttpResponse response) {
+    super(FailureText.quoted(response.body()));
+    this.status = response.status();
+    this.said = response.body().strip();
+    this.answer = response.described();
   }
 
   /** Whether another agent may do what this one cannot, now. */
@@ -54,8 +53,8 @@ final class ConsulRefusal extends Exception {
           "Consul speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target));
     } else if (status < SERVER_ERROR && status != TOO_MANY_REQUESTS && status != TOO_LARGE) {
       return unfit(
-          "What answers is not Consul, or a proxy before it leaves out its headers (store=%s, status=%d). Name an agent of Consul."
-              .formatted(target, status));
+          "What answers is not Consul, or a proxy before it leaves out its headers (store=%s, %s). Name an agent of Consul."
+              .formatted(target, answer));
     } else if (status == TOO_LARGE) {
       return new StoreUnavailableException(
           "Consul refuses a lock with so many holders and waiters (store=%s). Set kv_max_value_size and txn_max_req_len of its servers higher."

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.spi.StoreUrl;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ConsulRefusalTest {
@@ -12,7 +14,7 @@ class ConsulRefusalTest {
 
   @Test
   void givenDenial_thenItIsSaidWhetherTheUrlHasAToken() {
-    ConsulRefusal denial = new ConsulRefusal(403, "Permission denied");
+    ConsulRefusal denial = refusal(403, "Permission denied");
     String policy = "key_prefix \"mortise/\" { policy = \"write\" }.";
     assertThat(denial.translated(TARGET))
         .hasMessageStartingWith("Without a token")
@@ -26,13 +28,24 @@ class ConsulRefusalTest {
   @Test
   void givenAnswerOfManyPages_thenMessagesShowItsBegin_andAllOfItIsJudged() {
     String page = "<html>" + "x".repeat(100_000);
-    ConsulRefusal refusal = new ConsulRefusal(502, page);
+    ConsulRefusal refusal = refusal(502, page);
     LockException translated = refusal.translated(TARGET);
     assertThat(translated).hasMessageContaining("status=502): <html>x").hasMessageContaining("x….");
     assertThat(translated.getMessage().length() + refusal.getMessage().length()).isLessThan(600);
-    assertThat(new ConsulRefusal(500, page + " ACL not found").translated(TARGET))
+    assertThat(refusal(500, page + " ACL not found").translated(TARGET))
         .isInstanceOf(StoreUnfitException.class);
-    assertThat(new ConsulRefusal(500, "No cluster leader").translated(TARGET))
+    assertThat(refusal(500, "No cluster leader").translated(TARGET))
         .hasMessageContaining("No cluster leader.");
+  }
+
+  @Test
+  void givenAnswerOfAnotherServer_thenItIsTold() {
+    assertThat(refusal(404, "<html>\nnothing").translated(TARGET))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("status=404, server='nginx', answer='<html> nothing').");
+  }
+
+  private static ConsulRefusal refusal(int status, String body) {
+    return new ConsulRefusal(new HttpResponse(0, status, Map.of("server", "nginx"), body));
   }
 }

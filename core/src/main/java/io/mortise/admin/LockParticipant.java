@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * @param token the first fencing token of a holder; 0 for a waiter
  * @param since how long it has held or waited, by the store's time; zero if the store does not know
  * @param sessionLeft how long its session lives without a further renewal; zero if it is over. In a
- *     store without a clock of its own a first look cannot tell that it is over, see {@code
- *     renewedAgo}
+ *     store without a clock of its own, of a session that nobody has judged: for how long this
+ *     client has yet to see it without a renewal until it can be judged. A first look tells the
+ *     whole TTL, also of a dead one: see {@code renewedAgo}
  * @param sessionTtl how long its session lives after each renewal; zero if the store does not know.
  *     Of a session that is over it is known where the client is
  * @param atMostLeft what is left of a holder's at-most time; null if there is none

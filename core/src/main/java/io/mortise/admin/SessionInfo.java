@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *     begins with it
  * @param client the process; null if the store does not know it any more
  * @param ttl how long it lives after each renewal; zero if the store does not keep it
- * @param left how long it lives without a further renewal; zero if it is over
+ * @param left how long it lives without a further renewal; zero if it is over. In a store without a
+ *     clock of its own as {@link LockParticipant#sessionLeft()}
  */
 @Beta
 public record SessionInfo(

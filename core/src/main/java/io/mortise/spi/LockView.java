@@ -82,7 +82,10 @@ public record LockView(
    * @param token the first token of a holder; 0 for a waiter
    * @param since how long it has held or waited, by the store's time; zero if the store does not
    *     know
-   * @param sessionLeft how long its session lives without a further renewal; zero if it has ended
+   * @param sessionLeft how long its session lives without a further renewal; zero if it has ended.
+   *     In a store without a clock, of a session that nobody has judged: for how long this process
+   *     has yet to see it without a renewal until it can be judged. A first look tells the whole
+   *     TTL, also of a dead one
    * @param atMostLeft what is left of a holder's at-most time; null if there is none
    * @param sessionTtl how long its session lives after each renewal; zero if the store does not
    *     know it, or not any more

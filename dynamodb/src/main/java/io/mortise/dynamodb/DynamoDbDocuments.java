@@ -57,9 +57,10 @@ final class DynamoDbDocuments implements VersionedDocuments {
   /** No item has it. */
   private static final long NO_VERSION = -1;
 
-  private static final String IS_ABSENT = "attribute_not_exists(" + NAME + ")";
-  private static final String IS_SEEN = VERSION + " = :v";
-  private static final String IS_LOWER = IS_ABSENT + " OR " + VERSION + " < :v";
+  /** Of a query: the items of a partition, or those whose names begin so. */
+  private static final String OF_PARTITION = "p = :p";
+
+  private static final String OF_PARTITION_WITH_PREFIX = "p = :p AND begins_with(k, :k)";
 
   /** For longer than a sweep takes, which looks at three million items a day. */
   private static final long ROUND_NANOS = TimeUnit.DAYS.toNanos(2);
@@ -174,7 +175,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
     } else {
       item.put(TEXT, AttributeValue.fromS(text));
     }
-    return put(item, made ? IS_ABSENT : IS_SEEN, seen)
+    return put(item, made ? WriteCondition.ABSENT : WriteCondition.SAME_VERSION, seen)
         .thenApply(
             written -> {
               if (written.made()) {
@@ -186,10 +187,10 @@ final class DynamoDbDocuments implements VersionedDocuments {
 
   /** Whether the item was written, and what stands there. */
   private CompletionStage<Written> put(
-      Map<String, AttributeValue> item, String condition, long version) {
+      Map<String, AttributeValue> item, WriteCondition condition, long version) {
     return requests.send(
         client -> {
-          if (condition.equals(IS_ABSENT) && !versions.isRecent(version)) {
+          if (condition == WriteCondition.ABSENT && !versions.isRecent(version)) {
             return new Written(false, null);
           }
           try {
@@ -199,8 +200,8 @@ final class DynamoDbDocuments implements VersionedDocuments {
                         request
                             .tableName(requests.target().table())
                             .item(item)
-                            .conditionExpression(condition)
-                            .expressionAttributeValues(values(condition, version))
+                            .conditionExpression(condition.expression())
+                            .expressionAttributeValues(condition.values(version))
                             .returnValuesOnConditionCheckFailure(
                                 ReturnValuesOnConditionCheckFailure.ALL_OLD)
                             .overrideConfiguration(requests.options())));
@@ -209,10 +210,6 @@ final class DynamoDbDocuments implements VersionedDocuments {
             return new Written(false, e.hasItem() ? document(e.item()) : null);
           }
         });
-  }
-
-  private static @Nullable Map<String, AttributeValue> values(String condition, long version) {
-    return condition.equals(IS_ABSENT) ? null : Map.of(":v", number(version));
   }
 
   /** Reads the floor if that was long ago. */
@@ -238,7 +235,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
   CompletionStage<Boolean> checkAccess() {
     Map<String, AttributeValue> item = key(FLOOR);
     item.put(VERSION, number(0));
-    return put(item, IS_SEEN, NO_VERSION)
+    return put(item, WriteCondition.SAME_VERSION, NO_VERSION)
         .thenCompose(refused -> scan(FLOOR, "", 1))
         .thenCompose(keys -> delete(FLOOR, NO_VERSION));
   }
@@ -274,7 +271,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
     long begun = versions.begin();
     Map<String, AttributeValue> item = key(FLOOR);
     item.put(VERSION, number(floor));
-    return put(item, IS_LOWER, floor)
+    return put(item, WriteCondition.ABSENT_OR_LOWER, floor)
         .thenCompose(
             written -> {
               if (!written.made()) {
@@ -295,8 +292,8 @@ final class DynamoDbDocuments implements VersionedDocuments {
                         request
                             .tableName(requests.target().table())
                             .key(key(key))
-                            .conditionExpression(IS_SEEN)
-                            .expressionAttributeValues(Map.of(":v", number(version)))
+                            .conditionExpression(WriteCondition.SAME_VERSION.expression())
+                            .expressionAttributeValues(WriteCondition.SAME_VERSION.values(version))
                             .overrideConfiguration(requests.options())));
             return true;
           } catch (ConditionalCheckFailedException e) {
@@ -331,7 +328,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
                             request
                                 .tableName(requests.target().table())
                                 .keyConditionExpression(
-                                    begin.isEmpty() ? "p = :p" : "p = :p AND begins_with(k, :k)")
+                                    begin.isEmpty() ? OF_PARTITION : OF_PARTITION_WITH_PREFIX)
                                 .expressionAttributeValues(values)
                                 .projectionExpression(NAME)
                                 .exclusiveStartKey(last.isEmpty() ? null : last)

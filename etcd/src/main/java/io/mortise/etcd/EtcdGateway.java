@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class EtcdGateway implements AutoCloseable {
   private static final int MOST_IN_FLIGHT = 64;
+  private static final int MOST_DOCUMENTS = 16;
   private static final int OK = 200;
   private static final Duration ENDLESS = Duration.ofDays(365);
 
@@ -67,11 +69,22 @@ final class EtcdGateway implements AutoCloseable {
    * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
    */
   CompletionStage<JsonObject> call(String path, String body) {
+    return call(path, body, 1);
+  }
+
+  /**
+   * The same.
+   *
+   * @param documents how many the answer may have. More than 16 large ones do not fit into it
+   */
+  CompletionStage<JsonObject> call(String path, String body, int documents) {
+    long most = HttpRequest.DOCUMENT * Math.min(documents, MOST_DOCUMENTS);
+    Function<String, HttpRequest> request = with -> post(path, body, with, most);
     return token(null)
         .thenCompose(
             with ->
-                send(path, body, with)
-                    .exceptionallyCompose(failure -> retry(path, body, with, failure)))
+                send(request.apply(with))
+                    .exceptionallyCompose(failure -> retry(request, with, failure)))
         .exceptionally(
             failure -> {
               throw translated(CompletionStages.cause(failure));
@@ -85,11 +98,11 @@ final class EtcdGateway implements AutoCloseable {
 
   /** Once more with a new token, if it was refused that one. */
   private CompletionStage<JsonObject> retry(
-      String path, String body, String refused, Throwable failure) {
+      Function<String, HttpRequest> request, String refused, Throwable failure) {
     return !refused.isEmpty()
             && CompletionStages.cause(failure) instanceof EtcdRefusal error
             && error.wantsToken()
-        ? token(refused).thenCompose(with -> send(path, body, with))
+        ? token(refused).thenCompose(with -> send(request.apply(with)))
         : CompletableFuture.failedFuture(failure);
   }
 
@@ -123,24 +136,30 @@ final class EtcdGateway implements AutoCloseable {
     String body =
         "{\"name\":" + JsonText.quoted(user) + ",\"password\":" + JsonText.quoted(password) + "}";
     CompletionStages.copy(
-        send("/v3/auth/authenticate", body, "").thenApply(found -> found.text("token")), fetched);
+        send(post("/v3/auth/authenticate", body, "", HttpRequest.DOCUMENT))
+            .thenApply(found -> found.text("token")),
+        fetched);
     return fetched;
   }
 
-  private CompletionStage<JsonObject> send(String path, String body, String token) {
-    return members.send(post(path, body, token)).thenCompose(this::result);
+  private CompletionStage<JsonObject> send(HttpRequest request) {
+    return members.send(request).thenCompose(this::result);
   }
 
-  private static HttpRequest post(String path, String body, String token) {
+  private static HttpRequest post(String path, String body, String token, long mostOfAnswer) {
     Map<String, String> headers = token.isEmpty() ? Map.of() : Map.of("Authorization", token);
-    return new HttpRequest("POST", path, headers, body);
+    return new HttpRequest("POST", path, headers, body, mostOfAnswer);
   }
 
   private CompletionStage<JsonObject> result(HttpResponse response) {
     if (response.status() == OK) {
-      return CompletableFuture.completedFuture(JsonReader.read(response.body()));
+      try {
+        return CompletableFuture.completedFuture(JsonReader.read(response.body()));
+      } catch (IllegalArgumentException e) {
+        return CompletableFuture.failedFuture(new EtcdRefusal(response));
+      }
     }
-    EtcdRefusal refusal = new EtcdRefusal(response.status(), response.body());
+    EtcdRefusal refusal = new EtcdRefusal(response);
     if (refusal.isOfMember()) {
       members.moveOn(response);
     }
@@ -159,7 +178,9 @@ final class EtcdGateway implements AutoCloseable {
             .thenAccept(
                 with ->
                     request.carriedBy(
-                        members.stream(post(path, body, with), ENDLESS, lines), answer -> {}))
+                        members.stream(
+                            post(path, body, with, HttpRequest.DOCUMENT), ENDLESS, lines),
+                        answer -> {}))
             .whenComplete(
                 (none, failure) -> {
                   if (failure != null) {

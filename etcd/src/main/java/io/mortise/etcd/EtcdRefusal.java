@@ -4,8 +4,9 @@ import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
+import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.FailureText;
-import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** A refusal by etcd. What it means for a lock is told by {@link #translated}. */
 final class EtcdRefusal extends Exception {
@@ -16,33 +17,39 @@ final class EtcdRefusal extends Exception {
   private static final String PERMISSION_DENIED = "7";
   private static final String UNAUTHENTICATED = "16";
   private static final int NOT_FOUND = 404;
+  private static final int TOO_MANY_REQUESTS = 429;
+  private static final int SERVER_ERROR = 500;
+  private static final int NOT_IMPLEMENTED = 501;
 
   private final String said;
   private final int status;
   private final String code;
+  private final boolean isJson;
+  private final String answer;
 
   /**
    * Takes an answer apart that is no result.
    *
-   * @param status of HTTP
-   * @param body JSON, or what the server says instead where it has no gateway
+   * @param response JSON, or what the server says instead where it has no gateway
    */
-  EtcdRefusal(int status, String body) {
-    this(status, error(body));
+  EtcdRefusal(HttpResponse response) {
+    this(response, error(response.body()));
   }
 
-  private EtcdRefusal(int status, JsonObject error) {
-    super(FailureText.quoted(error.text("message")));
-    this.said = error.text("message");
-    this.status = status;
-    this.code = error.text("code");
+  private EtcdRefusal(HttpResponse response, @Nullable JsonObject error) {
+    super(FailureText.quoted(error == null ? response.body() : error.text("message")));
+    this.said = error == null ? response.body() : error.text("message");
+    this.status = response.status();
+    this.code = error == null ? "" : error.text("code");
+    this.isJson = error != null;
+    this.answer = response.described();
   }
 
-  private static JsonObject error(String body) {
+  private static @Nullable JsonObject error(String body) {
     try {
       return JsonReader.read(body);
     } catch (IllegalArgumentException e) {
-      return new JsonObject(Map.of("message", body));
+      return null;
     }
   }
 
@@ -65,12 +72,23 @@ final class EtcdRefusal extends Exception {
     return says("no leader") || says("leader changed") || says("timed out");
   }
 
+  /** Whether no gateway of etcd answers so. A proxy before it may have errors of its own. */
+  private boolean isOfAnotherServer() {
+    return status == NOT_FOUND
+        || (!isJson
+            && status != TOO_MANY_REQUESTS
+            && (status < SERVER_ERROR || status == NOT_IMPLEMENTED));
+  }
+
   /** As the store tells it, with what to do. */
   LockException translated(String store) {
-    if (status == NOT_FOUND) {
+    if (says("HTTP request to an HTTPS server")) {
       return unfit(
-          "Etcd has no JSON gateway there (store=%s). Use etcd 3.4 or later, without --enable-grpc-gateway=false."
-              .formatted(store));
+          "Etcd speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(store));
+    } else if (isOfAnotherServer()) {
+      return unfit(
+          "Etcd has no JSON gateway there (store=%s, %s). If another server has answered, correct host and port; else use etcd 3.4 or later, without --enable-grpc-gateway=false."
+              .formatted(store, answer));
     } else if (says("user name is empty")) {
       return unfit(
           "Etcd wants a user (store=%s). Write etcd://user:password@host:2379.".formatted(store));

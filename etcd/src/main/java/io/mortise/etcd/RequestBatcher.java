@@ -193,7 +193,7 @@ final class RequestBatcher {
     String operations =
         batch.stream().map(BatchedRequest::operation).collect(Collectors.joining(","));
     return gateway
-        .call(RequestKind.TRANSACTION.path, "{\"success\":[" + operations + "]}")
+        .call(RequestKind.TRANSACTION.path, "{\"success\":[" + operations + "]}", batch.size())
         .thenApply(answer -> answers(batch, answer));
   }
 

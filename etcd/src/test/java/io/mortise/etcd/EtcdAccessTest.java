@@ -3,6 +3,7 @@ package io.mortise.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.net.httpserver.HttpServer;
 import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.LockStore;
@@ -14,6 +15,10 @@ import io.mortise.spi.StoreReport.Grade;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
 import io.mortise.testkit.server.EtcdServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -89,6 +94,30 @@ class EtcdAccessTest {
   void givenServerWithoutGateway_thenOpeningSaysSo() {
     try (EtcdServer server = EtcdServers.start("--enable-grpc-gateway=false")) {
       assertUnfit(server.url(), "no JSON gateway");
+    }
+  }
+
+  @Test
+  void givenAnotherServerAtThatPort_thenOpeningSaysWhatAnswers() throws IOException {
+    HttpServer web =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    web.createContext(
+        "/",
+        exchange -> {
+          try (exchange) {
+            exchange.getRequestBody().readAllBytes();
+            exchange.getResponseHeaders().set("Server", "shop");
+            exchange.sendResponseHeaders(200, 6);
+            exchange.getResponseBody().write("<html>".getBytes(StandardCharsets.UTF_8));
+          }
+        });
+    web.start();
+    try {
+      assertUnfit(
+          "etcd://127.0.0.1:" + web.getAddress().getPort(),
+          "status=200, server='shop', answer='<html>').");
+    } finally {
+      web.stop(0);
     }
   }
 

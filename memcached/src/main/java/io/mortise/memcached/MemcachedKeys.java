@@ -281,14 +281,17 @@ final class MemcachedKeys implements ExpiringKeys {
   @Override
   public CompletableFuture<Boolean> release(LockName name, AttemptId attempt) {
     KnownCas cas = unfinished.containsKey(name) ? null : casValues.remove(attempt);
-    return cas == null || cas.connection() != requests.connection()
-        ? lookAndDeleteInOrder(name, attempt)
-        : delete(cas.connection(), name, attempt, cas.value(), isLong(cas))
-            .thenCompose(
-                deleted ->
-                    deleted.is("EX")
-                        ? lookAndDeleteInOrder(name, attempt)
-                        : CompletableFuture.completedFuture(deleted.is("HD")));
+    if (cas == null || cas.connection() != requests.connection()) {
+      return lookAndDeleteInOrder(name, attempt);
+    }
+    return (isLong(cas)
+            ? deleteAndNotify(cas.connection(), name, attempt, cas.value())
+            : delete(cas.connection(), name, cas.value()))
+        .thenCompose(
+            deleted ->
+                deleted.is("EX")
+                    ? lookAndDeleteInOrder(name, attempt)
+                    : CompletableFuture.completedFuture(deleted.is("HD")));
   }
 
   private CompletableFuture<Boolean> lookAndDeleteInOrder(LockName name, AttemptId attempt) {
@@ -308,7 +311,7 @@ final class MemcachedKeys implements ExpiringKeys {
               // Now, since the answer to an acquire before it may have told one.
               casValues.remove(attempt);
               return isOf(found, attempt)
-                  ? delete(connection, name, attempt, found.flag('c'), true)
+                  ? deleteAndNotify(connection, name, attempt, found.flag('c'))
                       .thenCompose(
                           deleted ->
                               deleted.is("EX")
@@ -326,27 +329,27 @@ final class MemcachedKeys implements ExpiringKeys {
     return (ticker.nanos() - cas.grantedAt()) / 2 > requests.roundTripNanos();
   }
 
-  /**
-   * Deletes the item of an attempt.
-   *
-   * @param looks whether to tell its session if another one has met it
-   */
+  private static MetaCommand deleting(String key, String cas) {
+    return MetaCommand.meta("md " + key + " C" + cas);
+  }
+
   private CompletableFuture<MetaReply> delete(
-      @Nullable MetaConnection connection,
-      LockName name,
-      AttemptId attempt,
-      String cas,
-      boolean looks) {
-    String key = key(name);
-    MetaCommand delete = MetaCommand.meta("md " + key + " C" + cas);
+      @Nullable MetaConnection connection, LockName name, String cas) {
     return requests
-        .call(
-            connection,
-            looks ? List.of(MetaCommand.meta("mg " + key + " u h"), delete) : List.of(delete))
+        .call(connection, List.of(deleting(key(name), cas)))
+        .thenApply(replies -> unlessError(replies.get(0)));
+  }
+
+  /** Deletes the item of an attempt, and tells its session if another one has met the item. */
+  private CompletableFuture<MetaReply> deleteAndNotify(
+      @Nullable MetaConnection connection, LockName name, AttemptId attempt, String cas) {
+    String key = key(name);
+    return requests
+        .call(connection, List.of(MetaCommand.meta("mg " + key + " u h"), deleting(key, cas)))
         .thenApply(
             replies -> {
-              MetaReply deleted = unlessError(replies.get(replies.size() - 1));
-              if (looks && deleted.is("HD") && replies.get(0).flag('h').equals("1")) {
+              MetaReply deleted = unlessError(replies.get(1));
+              if (deleted.is("HD") && replies.get(0).flag('h').equals("1")) {
                 contended.accept(new SessionNotification.Contended(name, attempt));
               }
               return deleted;

@@ -23,9 +23,9 @@ public final class MemcachedStore {
 
   /**
    * Connects to {@code memcached://[user:password@]host[:port][,host[:port]…]}. Several servers
-   * have a share of the names each. Parameters: {@code prefix} of all keys, {@code timeout}, and
-   * {@code accept-eviction}. If one of several servers cannot be reached, the store keeps trying,
-   * and locks of its share fail meanwhile. Blocks, for twice the timeout at most.
+   * have a share of the names each. Parameters: {@code namespace}, {@code timeout}, and {@code
+   * accept-eviction}. If one of several servers cannot be reached, the store keeps trying, and
+   * locks of its share fail meanwhile. Blocks, for twice the timeout at most.
    *
    * @throws IllegalArgumentException if the URL has an unknown or wrong parameter
    * @throws io.mortise.StoreUnavailableException if no server can be reached, or none answers

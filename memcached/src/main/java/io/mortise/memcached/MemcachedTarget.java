@@ -5,7 +5,6 @@ import io.mortise.spi.StoreUrl;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A server, and how to use it. Never shows a secret.
  *
  * @param credentials user and password as the server wants them; null if there are none
+ * @param prefix what each key begins with, up to its first colon
  * @param acceptsEviction whether the server may evict
  */
 record MemcachedTarget(
@@ -23,23 +23,19 @@ record MemcachedTarget(
     Duration timeout,
     boolean acceptsEviction) {
   private static final int DEFAULT_PORT = 11211;
-  private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+  private static final String PREFIX = "mortise";
 
   /** The servers of a URL, in its order. */
   static List<MemcachedTarget> parse(StoreUrl url) {
-    url.allowOnly(Set.of("prefix", "timeout", "accept-eviction"));
+    url.allowOnly(Set.of("namespace", "timeout", "accept-eviction"));
     ServerUrl servers = ServerUrl.parse(url, DEFAULT_PORT, "user:password");
     if (Set.copyOf(servers.servers()).size() < servers.servers().size()) {
       throw new IllegalArgumentException(
           "Store URL '" + url + "' names a server twice. Write each once.");
     }
-    String prefix = url.parameter("prefix", "mortise");
-    if (!PREFIX.matcher(prefix).matches()) {
-      throw new IllegalArgumentException(
-          "'"
-              + prefix
-              + "' is not a prefix of keys in memcached. Use 1 to 64 letters, digits, '.', '_', '-'.");
-    }
+    String namespace = ServerUrl.namespace(url, ".", "_", "-");
+    // A namespace has no colon, so no two of them share keys.
+    String prefix = namespace.isEmpty() ? PREFIX : PREFIX + "." + namespace;
     String credentials = credentials(url, servers);
     Duration timeout = ServerUrl.timeout(url);
     boolean acceptsEviction = url.flag("accept-eviction", false);

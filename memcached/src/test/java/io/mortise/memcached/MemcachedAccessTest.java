@@ -34,9 +34,10 @@ class MemcachedAccessTest {
 
   @Test
   void givenWhatAnItemCannotKeep_thenItIsRefusedByName_andNothingIsWritten() throws Exception {
-    String prefix = Memcacheds.prefix();
+    String namespace = Memcacheds.namespace();
     try (RawMemcachedConnection raw = new RawMemcachedConnection(Memcacheds.shared().port());
-        LockClient client = LockClient.connect(Memcacheds.shared().url() + "?prefix=" + prefix)) {
+        LockClient client =
+            LockClient.connect(Memcacheds.shared().url() + "?namespace=" + namespace)) {
       client.lock("warm").acquireWithin(WAIT).close();
       assertThatThrownBy(() -> client.readWriteLock("x").readLock().acquire())
           .isInstanceOf(UnsupportedByStoreException.class)
@@ -57,13 +58,13 @@ class MemcachedAccessTest {
         assertThatThrownBy(() -> client.admin().evict("x", holder.attempt(), Eviction.CLOSE))
             .isInstanceOf(UnsupportedByStoreException.class)
             .hasMessageContaining("cannot evict")
-            .hasMessageContaining("Delete the item '" + prefix + ":x' if the holder is");
+            .hasMessageContaining("Delete the item 'mortise." + namespace + ":x' if the holder is");
         assertThatThrownBy(() -> client.admin().reopen("x"))
             .isInstanceOf(UnsupportedByStoreException.class)
             .hasMessageContaining("cannot open locks");
         lease.ensureValid();
       }
-      assertThat(raw.left(prefix + ":x")).isEqualTo(-1);
+      assertThat(raw.left("mortise." + namespace + ":x")).isEqualTo(-1);
     }
   }
 

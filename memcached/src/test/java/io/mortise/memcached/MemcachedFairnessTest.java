@@ -37,8 +37,8 @@ class MemcachedFairnessTest {
   private static final int GRANTS = 20;
 
   private final MemcachedServer server = Memcacheds.shared();
-  private final String prefix = Memcacheds.prefix();
-  private final String url = server.url() + "?prefix=" + prefix;
+  private final String namespace = Memcacheds.namespace();
+  private final String url = server.url() + "?namespace=" + namespace;
   private final RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
   private final AtomicLong ahead = new AtomicLong();
   private final LockStore store =
@@ -53,7 +53,9 @@ class MemcachedFairnessTest {
   }
 
   private boolean isMarked() {
-    return MetaReply.of(raw.ask("mg " + prefix + ":invoice/42 u h")).flag('h').equals("1");
+    return MetaReply.of(raw.ask("mg mortise." + namespace + ":invoice/42 u h"))
+        .flag('h')
+        .equals("1");
   }
 
   /** As if the hold had lasted for longer than a few round trips. */

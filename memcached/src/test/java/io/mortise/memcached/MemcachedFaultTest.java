@@ -95,7 +95,8 @@ class MemcachedFaultTest {
   @Test
   void givenServerWhoseClockIsBehind_thenNoRenewalCountsUntilItIsRight_andLocksMayStillBeTaken() {
     AtomicLong ahead = new AtomicLong();
-    StoreUrl url = StoreUrl.parse(Memcacheds.shared().url() + "?prefix=" + Memcacheds.prefix());
+    StoreUrl url =
+        StoreUrl.parse(Memcacheds.shared().url() + "?namespace=" + Memcacheds.namespace());
     try (LockStore store =
         MemcachedServers.connect(url, () -> Ticker.SYSTEM.nanos() + ahead.get())) {
       SessionDriver holder = SessionDriver.open(store, LONG, "holder");
@@ -115,7 +116,8 @@ class MemcachedFaultTest {
   /** A time that the first answer took would hide as much of a standstill. */
   @Test
   void givenFirstReadingThatTookLong_thenAStandstillIsMeasuredFromWhenItWasSent() {
-    StoreUrl url = StoreUrl.parse(Memcacheds.shared().url() + "?prefix=" + Memcacheds.prefix());
+    StoreUrl url =
+        StoreUrl.parse(Memcacheds.shared().url() + "?namespace=" + Memcacheds.namespace());
     BoundedWait.until(WAIT, "a renewal does not count", () -> isBehindAfterSlowReading(url));
   }
 
@@ -272,16 +274,16 @@ class MemcachedFaultTest {
   @Test
   void givenGrantWhoseAnswerWasLost_whenAskedAgain_thenItsTimeBeginsAnew() {
     MemcachedServer server = Memcacheds.shared();
-    String prefix = Memcacheds.prefix();
+    String namespace = Memcacheds.namespace();
     try (RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
-        LockStore store = MemcachedStore.open(server.url() + "?prefix=" + prefix)) {
+        LockStore store = MemcachedStore.open(server.url() + "?namespace=" + namespace)) {
       SessionDriver holder = SessionDriver.open(store, LONG, "holder");
       AttemptId attempt = holder.attempt();
       // As if it had been executed long ago, and nobody had heard of it.
       String item = new LockItem(attempt, new ClientLabel("h", 1, "x")).encoded();
-      raw.ask("add " + prefix + ":invoice/42 0 9 " + item.length() + "\r\n" + item);
+      raw.ask("add mortise." + namespace + ":invoice/42 0 9 " + item.length() + "\r\n" + item);
       assertThat(holder.acquire(LOCK, attempt, EX)).isInstanceOf(Reply.Granted.class);
-      assertThat(raw.left(prefix + ":invoice/42")).isGreaterThan(100);
+      assertThat(raw.left("mortise." + namespace + ":invoice/42")).isGreaterThan(100);
       assertThat(holder.end(LOCK, attempt).was()).isEqualTo(Reply.AttemptState.HELD);
     }
   }
@@ -289,35 +291,35 @@ class MemcachedFaultTest {
   @Test
   void givenRequestThatArrivesAfterItsAbandon_thenNobodyKeepsItAlive() {
     MemcachedServer server = Memcacheds.shared();
-    String prefix = Memcacheds.prefix();
+    String namespace = Memcacheds.namespace();
     try (RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
-        LockStore store = MemcachedStore.open(server.url() + "?prefix=" + prefix)) {
+        LockStore store = MemcachedStore.open(server.url() + "?namespace=" + namespace)) {
       SessionDriver holder = SessionDriver.open(store, LONG, "holder");
       AttemptId attempt = holder.hold(LOCK, EX).attempt();
       holder.end(LOCK, attempt);
       String item = new LockItem(attempt, new ClientLabel("h", 1, "x")).encoded();
-      raw.ask("add " + prefix + ":invoice/42 0 9 " + item.length() + "\r\n" + item);
+      raw.ask("add mortise." + namespace + ":invoice/42 0 9 " + item.length() + "\r\n" + item);
       assertThat(holder.renew()).isInstanceOf(Renewal.Renewed.class);
-      assertThat(raw.left(prefix + ":invoice/42")).isLessThanOrEqualTo(9);
+      assertThat(raw.left("mortise." + namespace + ":invoice/42")).isLessThanOrEqualTo(9);
     }
   }
 
   @Test
   void givenManyLocks_whenSomebodyDeletesOne_thenOneRenewalTellsOfThatOne_andExtendsTheOthers() {
     MemcachedServer server = Memcacheds.shared();
-    String prefix = Memcacheds.prefix();
+    String namespace = Memcacheds.namespace();
     try (RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
-        LockStore store = MemcachedStore.open(server.url() + "?prefix=" + prefix)) {
+        LockStore store = MemcachedStore.open(server.url() + "?namespace=" + namespace)) {
       SessionDriver holder = SessionDriver.open(store, LONG, "holder");
       for (int i = 0; i < 200; i++) {
         holder.hold(LockName.of("n" + i), EX);
       }
-      raw.ask("md " + prefix + ":n77");
-      raw.ask("mg " + prefix + ":n78 T20");
+      raw.ask("md mortise." + namespace + ":n77");
+      raw.ask("mg mortise." + namespace + ":n78 T20");
       assertThat(holder.notifications())
           .singleElement()
           .satisfies(told -> assertThat(told.name().value()).isEqualTo("n77"));
-      assertThat(raw.left(prefix + ":n78")).isGreaterThan(100);
+      assertThat(raw.left("mortise." + namespace + ":n78")).isGreaterThan(100);
     }
   }
 

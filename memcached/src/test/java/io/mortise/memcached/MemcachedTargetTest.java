@@ -28,7 +28,7 @@ class MemcachedTargetTest {
   void givenAllParts_thenTheyAreFound_andThePasswordIsNotShown() {
     List<MemcachedTarget> targets =
         parse(
-            "memcached://me:s3c%2Fr%40t@a:1,[::1]:2,b?prefix=shop-1&timeout=2s&accept-eviction=true");
+            "memcached://me:s3c%2Fr%40t@a:1,[::1]:2,b?namespace=shop-1&timeout=2s&accept-eviction=true");
     assertThat(targets)
         .extracting(Object::toString)
         .containsExactly("memcached:a:1", "memcached:[::1]:2", "memcached:b:11211");
@@ -36,7 +36,7 @@ class MemcachedTargetTest {
         .allSatisfy(
             target -> {
               assertThat(target.credentials()).isEqualTo("me s3c/r@t");
-              assertThat(target.prefix()).isEqualTo("shop-1");
+              assertThat(target.prefix()).isEqualTo("mortise.shop-1");
               assertThat(target.timeout()).isEqualTo(Duration.ofSeconds(2));
               assertThat(target.acceptsEviction()).isTrue();
             });
@@ -62,12 +62,12 @@ class MemcachedTargetTest {
   @CsvSource(
       quoteCharacter = '`',
       value = {
-        "memcached://a?prefixes=x, Did you mean 'prefix'?",
+        "memcached://a?namspace=x, Did you mean 'namespace'?",
         "memcached://a?ttl=5s, The TTL is the client's",
         "memcached://a?accept-eviction=yes, Expected true or false.",
         "memcached://a?timeout=1ms, Give 100ms to 1m.",
-        "memcached://a?prefix=a:b, 'a:b' is not a prefix of keys in memcached.",
-        "memcached://a?prefix=, '' is not a prefix of keys in memcached.",
+        "memcached://a?namespace=a:b, 'a:b' is not a namespace in memcached.",
+        "memcached://a?prefix=a, Unknown parameter",
         "memcached://a:0, is not within 1 and 65535",
         "memcached://a:65536, is not within 1 and 65535",
         "`memcached://a:11211,a`, names a server twice",

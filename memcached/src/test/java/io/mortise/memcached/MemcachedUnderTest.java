@@ -6,11 +6,11 @@ import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.contract.differential.ExpiringKeyTable;
 import java.util.Set;
 
-/** Locks on the shared server, each test with a prefix of its own. */
+/** Locks on the shared server, each test with a namespace of its own. */
 final class MemcachedUnderTest implements StoreUnderTest {
   @Override
   public LockStore open() {
-    return MemcachedStore.open(Memcacheds.shared().url() + "?prefix=" + Memcacheds.prefix());
+    return MemcachedStore.open(Memcacheds.shared().url() + "?namespace=" + Memcacheds.namespace());
   }
 
   @Override

@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
 
 /** The servers that tests run against. */
 final class Memcacheds {
-  private static final AtomicInteger PREFIXES = new AtomicInteger();
+  private static final AtomicInteger NAMESPACES = new AtomicInteger();
 
   private static @Nullable MemcachedServer shared;
 
   private Memcacheds() {}
 
   /** One that nobody in this JVM had before. */
-  static String prefix() {
-    return "test" + PREFIXES.incrementAndGet();
+  static String namespace() {
+    return "test" + NAMESPACES.incrementAndGet();
   }
 
   /** The server that all tests of the JVM share. */

@@ -55,17 +55,17 @@ class OthersItemTest {
   @Test
   void givenLockThatIsAnothersByNow_whenTheFormerHolderRenews_thenTheNewItemKeepsItsTime() {
     MemcachedServer server = Memcacheds.shared();
-    String prefix = Memcacheds.prefix();
+    String namespace = Memcacheds.namespace();
     try (RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
-        LockStore store = MemcachedStore.open(server.url() + "?prefix=" + prefix)) {
+        LockStore store = MemcachedStore.open(server.url() + "?namespace=" + namespace)) {
       SessionDriver former = SessionDriver.open(store, SHORT, "former");
       SessionDriver holder = SessionDriver.open(store, LONG, "holder");
       AttemptId lost = former.hold(LOCK, EX).attempt();
-      assertThat(raw.ask("md " + prefix + ":invoice/42")).isEqualTo("HD");
+      assertThat(raw.ask("md mortise." + namespace + ":invoice/42")).isEqualTo("HD");
       AttemptId held = holder.hold(LOCK, EX).attempt();
       assertThat(former.notifications())
           .containsExactly(new SessionNotification.HoldEnded(LOCK, lost, Reply.EndReason.UNKNOWN));
-      assertThat(raw.left(prefix + ":invoice/42")).isGreaterThan(100);
+      assertThat(raw.left("mortise." + namespace + ":invoice/42")).isGreaterThan(100);
       assertThat(holder.end(LOCK, held).was()).isEqualTo(Reply.AttemptState.HELD);
     }
   }
@@ -117,10 +117,10 @@ class OthersItemTest {
   @Test
   void givenItemThatWasTouchedMeanwhile_whenItIsReleased_thenItIsGone() {
     MemcachedServer server = Memcacheds.shared();
-    String prefix = Memcacheds.prefix();
-    String key = prefix + ":invoice/42";
+    String namespace = Memcacheds.namespace();
+    String key = "mortise." + namespace + ":invoice/42";
     try (RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
-        LockStore store = MemcachedStore.open(server.url() + "?prefix=" + prefix)) {
+        LockStore store = MemcachedStore.open(server.url() + "?namespace=" + namespace)) {
       SessionDriver holder = SessionDriver.open(store, LONG, "holder");
       AttemptId attempt = holder.hold(LOCK, EX).attempt();
       long before = cas(raw, key);

@@ -112,14 +112,7 @@ public final class LockListing {
   }
 
   private static List<String> row(String place, LockParticipant party, ZonedDateTime now) {
-    String session =
-        LockFormatter.isSilent(party)
-            ? "not judged, TTL " + DurationText.format(party.sessionTtl())
-            : !LockFormatter.isGone(party)
-                ? DurationText.format(party.sessionLeft()) + " left"
-                : party.sessionTtl().isZero()
-                    ? "over"
-                    : "over, TTL " + DurationText.format(party.sessionTtl());
+    String session = LockFormatter.session(party);
     return List.of(
         place,
         LockFormatter.client(party),

@@ -50,9 +50,15 @@ public final class EvictionPrompt {
       lines.add("It may go on working until it hears of it, while another holds the lock already.");
     } else {
       lines.add(
-          "It is told to let go. Until it does, the lock stays shut: for "
-              + DurationText.format(party.sessionLeft())
-              + " at most if its process is gone or cut off.");
+          "It is told to let go"
+              + (party.renewedAgo() == null
+                  ? ". Until it does, the lock stays shut: for "
+                      + DurationText.format(party.sessionLeft())
+                      + " at most if its process is gone or cut off."
+                  : ", if it still runs. Until it does, the lock stays shut; if its process is gone or"
+                      + " cut off, until a waiter has seen no renewal for "
+                      + DurationText.format(party.sessionTtl())
+                      + "."));
     }
     lines.add(
         lock.waiters().isEmpty()

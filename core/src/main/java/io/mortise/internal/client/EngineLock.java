@@ -7,6 +7,7 @@ import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
+import io.mortise.StoreUnavailableException;
 import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.internal.engine.Engine;
 import io.mortise.internal.engine.Waiter;
@@ -265,14 +266,20 @@ final class EngineLock implements DistributedLock {
     if (storeFailure != null) {
       return engine.unavailable(name, storeFailure);
     }
-    return new LockTimeoutException(
+    String message =
         "Could not acquire lock '"
             + name
             + "' within "
             + DurationText.format(wait)
             + " (store="
             + engine.storeName()
-            + "). Raise the wait time, or shorten what is done under the lock.");
+            + "). ";
+    StoreUnavailableException unanswered = waiter.unanswered();
+    return unanswered == null
+        ? new LockTimeoutException(
+            message + "Raise the wait time, or shorten what is done under the lock.")
+        : new LockTimeoutException(
+            message + unanswered.getMessage() + " Check the store and the way to it.", unanswered);
   }
 
   /** In nanoseconds, at most {@link Engine#HOWEVER_LONG}; refuses negative times. */

@@ -8,6 +8,7 @@ import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.StoreOutage;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Reply;
@@ -216,7 +217,10 @@ final class AcquireProtocol {
         return;
       }
       if (!(reply instanceof Reply.Failed)) {
-        claim.storeFailure(null);
+        StoreOutage outage = claim.outageOrNull();
+        if (outage != null) {
+          outage.ends(engine.env.now());
+        }
         outages.served();
       }
       if (reply instanceof Reply.Granted
@@ -251,7 +255,7 @@ final class AcquireProtocol {
       } else if (reply instanceof Reply.Refused refused) {
         refused(stripe, claim, refused);
       } else if (reply instanceof Reply.Failed failed) {
-        failed(stripe, claim, failed.cause(), failed.mayHaveRun());
+        failed(stripe, claim, failed.cause(), failed.mayHaveRun(), sent.at());
       }
     } finally {
       stripe.unlock();
@@ -391,7 +395,11 @@ final class AcquireProtocol {
         }
       } else {
         failed(
-            stripe, claim, error == null ? new IllegalStateException("no verdict") : error, true);
+            stripe,
+            claim,
+            error == null ? new IllegalStateException("no verdict") : error,
+            true,
+            engine.env.now());
       }
     } finally {
       stripe.unlock();
@@ -416,7 +424,12 @@ final class AcquireProtocol {
       }
       case EVICTED -> engine.transitions.evicted(stripe, claim);
       case STORE_FULL, TOKENS_USED_UP ->
-          failed(stripe, claim, new StoreUnavailableException(refused.message()), false);
+          failed(
+              stripe,
+              claim,
+              new StoreUnavailableException(refused.message()),
+              false,
+              engine.env.now());
       case UNSUPPORTED ->
           engine.transitions.fail(
               stripe, claim, new UnsupportedByStoreException(refused.message()));
@@ -430,7 +443,7 @@ final class AcquireProtocol {
 
   /** Under the lock: no session could be opened, so nothing was asked. */
   void openFailed(Stripe stripe, Claim claim, Throwable cause) {
-    claim.storeFailure(cause);
+    claim.outage().fails(cause, engine.env.now());
     completeTryWaiters(stripe, claim, WaiterState.FAILED, engine.unavailable(claim.name, cause));
     if (claim.head() == null) {
       engine.transitions.discard(stripe, claim);
@@ -439,8 +452,9 @@ final class AcquireProtocol {
     }
   }
 
-  private void failed(Stripe stripe, Claim claim, Throwable cause, boolean mayHaveRun) {
-    claim.storeFailure(cause);
+  private void failed(
+      Stripe stripe, Claim claim, Throwable cause, boolean mayHaveRun, long sentAt) {
+    claim.outage().fails(cause, sentAt);
     outages.failed(claim.name, cause);
     if (claim.head() != null && claim.head().tryOnly) {
       completeTryWaiters(stripe, claim, WaiterState.FAILED, engine.unavailable(claim.name, cause));
@@ -452,7 +466,7 @@ final class AcquireProtocol {
       engine.transitions.giveUp(stripe, claim);
       return;
     }
-    StoreUnfitException unfit = Engine.unfit(cause);
+    StoreUnfitException unfit = StoreOutage.unfit(cause);
     if (unfit != null && isUnfitForLockAlone(claim)) {
       engine.transitions.end(stripe, claim);
       engine.transitions.fail(stripe, claim, unfit);
@@ -471,7 +485,7 @@ final class AcquireProtocol {
   private boolean isUnfitForLockAlone(Claim claim) {
     LiveSession session = Objects.requireNonNull(claim.session);
     long now = engine.env.now();
-    long unfit = now - claim.unfitSince(now);
+    long unfit = now - claim.outage().unfitSince(now);
     // Silence begins here at the latest: an answer that came before the first failure proves
     // nothing.
     session.sent(now);

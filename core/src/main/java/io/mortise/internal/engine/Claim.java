@@ -4,6 +4,7 @@ import io.mortise.HoldTerms;
 import io.mortise.LockName;
 import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.StoreOutage;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
@@ -99,10 +100,7 @@ sealed class Claim permits IdleClaims.StickyClaim {
     boolean outdated;
 
     EngineScheduler.@Nullable ScheduledTimer scheduledTimer;
-    @Nullable Throwable storeFailure;
-
-    /** When the first of the latest answers came that all said unfit; null if the last did not. */
-    @Nullable Long unfitSince;
+    @Nullable StoreOutage outage;
 
     int failures;
 
@@ -126,7 +124,7 @@ sealed class Claim permits IdleClaims.StickyClaim {
           || doubt
           || queued
           || scheduledTimer != null
-          || storeFailure != null
+          || (outage != null && outage.failure() != null)
           || failures > 0
           || late > 0
           || polls > 0
@@ -392,24 +390,21 @@ sealed class Claim permits IdleClaims.StickyClaim {
 
   /** Why the store could not be asked lately; null since it answered. */
   @Nullable Throwable storeFailure() {
-    return wait == null ? null : wait.storeFailure;
+    return wait == null || wait.outage == null ? null : wait.outage.failure();
   }
 
-  void storeFailure(@Nullable Throwable cause) {
-    if (cause != storeFailure()) {
-      WaitState own = waitState();
-      own.storeFailure = cause;
-      own.unfitSince = Engine.unfit(cause) == null ? null : own.unfitSince;
-    }
-  }
-
-  /** When the store began to answer that it is unfit, and nothing else; now if it has not. */
-  long unfitSince(long now) {
+  StoreOutage outage() {
     WaitState own = waitState();
-    if (own.unfitSince == null) {
-      own.unfitSince = now;
+    StoreOutage present = own.outage;
+    if (present == null) {
+      present = new StoreOutage();
+      own.outage = present;
     }
-    return own.unfitSince;
+    return present;
+  }
+
+  @Nullable StoreOutage outageOrNull() {
+    return wait == null ? null : wait.outage;
   }
 
   void timer(EngineScheduler.ScheduledTimer scheduledTimer) {

@@ -6,6 +6,7 @@ import io.mortise.event.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
 import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.StoreOutage;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
@@ -75,6 +76,12 @@ final class ClaimTransitions {
       return false;
     }
     waiter.storeFailure = storeFailure(claim, waiter);
+    waiter.unanswered =
+        StoreOutage.ofWait(
+            claim.outageOrNull(),
+            claim.silentSince(waiter.arrivedAt),
+            waiter.arrivedAt,
+            engine.env.now());
     waiter.waiterState = WaiterState.CANCELLED;
     boolean wasHead = claim.head() == waiter;
     claim.remove(waiter);

@@ -13,6 +13,7 @@ import io.mortise.internal.runtime.IdleLimit;
 import io.mortise.internal.runtime.VirtualThreads;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.SessionRenewer;
+import io.mortise.internal.session.StoreOutage;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -470,17 +471,9 @@ public final class Engine {
     return store.profile().display();
   }
 
-  /** What makes the store unfit, if that is why it failed. */
-  static @Nullable StoreUnfitException unfit(@Nullable Throwable cause) {
-    while (cause != null && !(cause instanceof StoreUnfitException)) {
-      cause = cause.getCause();
-    }
-    return (StoreUnfitException) cause;
-  }
-
   /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
   public LockException unavailable(LockName name, Throwable cause) {
-    StoreUnfitException unfit = unfit(cause);
+    StoreUnfitException unfit = StoreOutage.unfit(cause);
     if (unfit != null) {
       return new StoreUnfitException(String.valueOf(unfit.getMessage()), unfit);
     }

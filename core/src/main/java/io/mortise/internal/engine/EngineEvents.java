@@ -12,6 +12,7 @@ import io.mortise.internal.event.LeaseTrace;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.session.SessionReporter;
+import io.mortise.internal.session.StoreOutage;
 import io.mortise.spi.Mode;
 import java.util.List;
 import java.util.OptionalLong;
@@ -100,7 +101,7 @@ public final class EngineEvents {
         } else {
           ended(
               trace,
-              Engine.unfit(storeFailure) == null
+              StoreOutage.unfit(storeFailure) == null
                   ? AcquireOutcome.UNAVAILABLE
                   : AcquireOutcome.REFUSED,
               FailureText.said(storeFailure));

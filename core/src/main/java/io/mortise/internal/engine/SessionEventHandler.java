@@ -6,6 +6,7 @@ import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.SessionLifecycleListener;
 import io.mortise.internal.session.SessionRenewer;
+import io.mortise.internal.session.StoreOutage;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
@@ -80,7 +81,7 @@ final class SessionEventHandler implements SessionLifecycleListener {
 
   /** Why nobody needs to wait for this store; null if it may be fit again soon. */
   private @Nullable StoreUnfitException stillUnfit(Throwable cause) {
-    StoreUnfitException unfit = Engine.unfit(cause);
+    StoreUnfitException unfit = StoreOutage.unfit(cause);
     if (unfit == null) {
       unfitSince = null;
       return null;

@@ -54,6 +54,9 @@ public final class Waiter {
   /** Why the store could not be asked lately, if so. */
   @Nullable Throwable storeFailure;
 
+  /** For how much of the wait the store gave no answer; null if that was less than half of it. */
+  @Nullable StoreUnavailableException unanswered;
+
   @Nullable Claim claim;
   @Nullable Waiter next;
   @Nullable Waiter previous;
@@ -107,6 +110,14 @@ public final class Waiter {
   /** Why the store could not be asked when the wait was cancelled; null if it could. */
   public @Nullable Throwable storeFailure() {
     return storeFailure;
+  }
+
+  /**
+   * For how much of the wait the store gave no answer, though it was known at its end that others
+   * were in the way; null if that was less than half of it.
+   */
+  public @Nullable StoreUnavailableException unanswered() {
+    return unanswered;
   }
 
   /** Whether it was refused, since too many waited already. */

@@ -21,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * no use any more if the exchange is cancelled, or fails in another way.
  */
 final class HttpExchange extends CompletableFuture<HttpResponse> {
-  private static final int MOST_OF_BODY = 128 * 1024 * 1024;
-
   private final HttpRequest request;
   private final Duration limit;
   private final @Nullable Consumer<String> lines;
@@ -108,10 +106,11 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
     HttpReader.AnswerHead head = from.reader(headUntil).readHead();
     HttpReader reader = from.reader(headUntil + limit.toNanos());
     ByteArrayOutputStream body = new ByteArrayOutputStream();
-    OutputStream to = lines == null ? body : new LineSplitter(body, lines);
+    long most = request.mostOfAnswer();
+    OutputStream to = lines == null ? body : new LineSplitter(body, lines, most);
     boolean mayFollow;
     try {
-      mayFollow = reader.readBody(head, to, lines == null ? MOST_OF_BODY : Long.MAX_VALUE);
+      mayFollow = reader.readBody(head, to, lines == null ? most : Long.MAX_VALUE);
     } catch (SocketTimeoutException e) {
       completeExceptionally(new TimeoutException(e.getMessage()));
       throw e;
@@ -126,10 +125,12 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
   private static final class LineSplitter extends OutputStream {
     private final ByteArrayOutputStream line;
     private final Consumer<String> lines;
+    private final long most;
 
-    LineSplitter(ByteArrayOutputStream line, Consumer<String> lines) {
+    LineSplitter(ByteArrayOutputStream line, Consumer<String> lines, long most) {
       this.line = line;
       this.lines = lines;
+      this.most = most;
     }
 
     @Override
@@ -140,8 +141,9 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
         lines.accept(line.toString(StandardCharsets.UTF_8));
         line.reset();
       }
-      if (line.size() > MOST_OF_BODY) {
-        throw new ProtocolException("a line of the answer is too long");
+      if (line.size() > most) {
+        throw new ProtocolException(
+            "a line of the answer is too long: more than " + most + " bytes");
       }
     }
   }

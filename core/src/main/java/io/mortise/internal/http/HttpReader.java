@@ -92,7 +92,8 @@ final class HttpReader {
   private AnswerHead readOneHead() throws IOException {
     String first = readLine();
     if (!STATUS_LINE.matcher(first).matches()) {
-      throw new ProtocolException("what answers does not speak HTTP");
+      throw new ProtocolException(
+          "what answers does not speak HTTP: '" + FailureText.quoted(first) + "'");
     }
     Map<String, String> headers = readHeaders();
     String connection = headers.getOrDefault("connection", "").toLowerCase(Locale.ROOT);
@@ -162,15 +163,12 @@ final class HttpReader {
       // An answer with both may be a trick, as one that has more behind its end.
       return !head.isLast() && length == null && position == end;
     } else if (length != null) {
-      copy(number(LENGTH, length, DECIMAL, most), to);
+      copy(within(number(LENGTH, length, DECIMAL), most, most), to);
       return !head.isLast() && position == end;
     }
     long read = 0;
     while (awaitBytes()) {
-      read += end - position;
-      if (read > most) {
-        throw tooLong();
-      }
+      read = within(read + end - position, most, most);
       copy(end - position, to);
     }
     return false;
@@ -183,7 +181,7 @@ final class HttpReader {
       String line = readLine();
       int extension = line.indexOf(';');
       String length = (extension < 0 ? line : line.substring(0, extension)).strip();
-      long chunk = number(CHUNK_LENGTH, length, HEXADECIMAL, rest);
+      long chunk = within(number(CHUNK_LENGTH, length, HEXADECIMAL), rest, most);
       if (chunk == 0) {
         readHeaders();
         return;
@@ -196,20 +194,23 @@ final class HttpReader {
     }
   }
 
-  private static long number(Pattern form, String text, int radix, long most)
-      throws ProtocolException {
+  private static long number(Pattern form, String text, int radix) throws ProtocolException {
     if (!form.matcher(text).matches()) {
       throw new ProtocolException("a length in the answer is malformed");
     }
-    long number = Long.parseLong(text, radix);
-    if (number > most) {
-      throw tooLong();
-    }
-    return number;
+    return Long.parseLong(text, radix);
   }
 
-  private static ProtocolException tooLong() {
-    return new ProtocolException("the answer is too long");
+  /**
+   * The length, if there is room for it.
+   *
+   * @param room what is left of the most that the answer may have
+   */
+  private static long within(long length, long room, long most) throws ProtocolException {
+    if (length > room) {
+      throw new ProtocolException("the answer is too long: more than " + most + " bytes");
+    }
+    return length;
   }
 
   private void copy(long length, OutputStream to) throws IOException {

@@ -4,6 +4,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.http.HttpConnection.HostResolver;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
@@ -86,9 +87,21 @@ public final class HttpServers implements AutoCloseable {
    *
    * @param path with its query
    * @param body null if it has none
+   * @param mostOfAnswer how many bytes the body of its answer may have; if the answer is read by
+   *     lines, each of them. A server that answers more is not believed, lest it fills the heap
    */
   public record HttpRequest(
-      String method, String path, Map<String, String> headers, @Nullable String body) {
+      String method,
+      String path,
+      Map<String, String> headers,
+      @Nullable String body,
+      long mostOfAnswer) {
+    /**
+     * For an answer with one document. Etcd takes requests of 1.5 MiB unless it is set otherwise,
+     * and answers them in Base64; Consul takes half a MiB.
+     */
+    public static final long DOCUMENT = 4 << 20;
+
     private static final Pattern PATH = Pattern.compile("/[!-~]*");
     private static final Pattern VALUE = Pattern.compile("[ -~]*");
 
@@ -104,6 +117,12 @@ public final class HttpServers implements AutoCloseable {
         throw new IllegalArgumentException(
             "A path or a header has characters that HTTP does not take. Use visible ASCII.");
       }
+    }
+
+    /** One that is answered with a document at most. */
+    public HttpRequest(
+        String method, String path, Map<String, String> headers, @Nullable String body) {
+      this(method, path, headers, body, DOCUMENT);
     }
 
     /** As it is sent. */
@@ -135,7 +154,16 @@ public final class HttpServers implements AutoCloseable {
    * @param headers by their names in lower case
    * @param body the part after the last line end, if its lines were wanted
    */
-  public record HttpResponse(int route, int status, Map<String, String> headers, String body) {}
+  public record HttpResponse(int route, int status, Map<String, String> headers, String body) {
+    /**
+     * What answered, for messages about a server that is another one than was meant: {@code
+     * status=404, server='nginx', answer='<html>…'}.
+     */
+    public String described() {
+      return "status=%d, server='%s', answer='%s'"
+          .formatted(status, FailureText.quoted(headers.getOrDefault("server", "")), FailureText.quoted(body));
+    }
+  }
 
   /**
    * Sends nothing yet.

@@ -158,9 +158,9 @@ public final class LiveSession implements Validity {
     return since == 0 ? 0 : now - since;
   }
 
-  /** The same, for messages. */
-  String silenceText(long now) {
-    return text(silentNanos(now));
+  /** For how long no renewal was answered, for messages. Other requests may have been. */
+  String renewalSilenceText(long now) {
+    return text(now - beatSentAt);
   }
 
   /** Something was answered. */

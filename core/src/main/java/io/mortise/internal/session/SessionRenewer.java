@@ -412,7 +412,7 @@ public final class SessionRenewer {
               session,
               pause.isEmpty()
                   ? "Store %s has not answered a renewal for %s."
-                      .formatted(name(), session.silenceText(now))
+                      .formatted(name(), session.renewalSilenceText(now))
                   : "Renewal in store %s is late: %s.".formatted(name(), pause));
         }
         watchDeadline(session);

@@ -34,6 +34,12 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   /** So many bits of a fencing token count the grants that follow one revision. */
   private static final int BITS_BELOW_REVISION = 16;
 
+  /**
+   * Of them, so many are given out one by one. A step has at most 64 requests, each of which grants
+   * to at most 65 attempts.
+   */
+  private static final int SINGLE_TOKENS = 8_192;
+
   private final Liveness liveness;
   private final boolean remembersAllEnds;
   private final List<AttemptId> obsolete = new ArrayList<>();
@@ -265,12 +271,15 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
     return revision == BY_CLOCK ? now : revision << BITS_BELOW_REVISION;
   }
 
-  /** A grant raises the revision: the next block begins above this one, also in a new record. */
+  /**
+   * The write of a step raises the revision: the next one mints above all tokens of this one, also
+   * in a new record.
+   */
   @Override
   public long tokenLimit(long now) {
     return revision == BY_CLOCK
         ? LockRecords.super.tokenLimit(now)
-        : (revision + 1) << BITS_BELOW_REVISION;
+        : ((revision + 1) << BITS_BELOW_REVISION) - SINGLE_TOKENS;
   }
 
   @Override

@@ -3,9 +3,12 @@ package io.mortise.internal.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.HoldTerms;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
+import io.mortise.LockName;
 import io.mortise.LockOptions;
+import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
 import io.mortise.event.LockListener;
@@ -18,9 +21,14 @@ import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
+import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
@@ -59,6 +67,12 @@ class OutageLinesTest {
 
   /** What renewals answer instead of the store; null for the store's own answers. */
   private @Nullable CompletionStage<Renewal> instead;
+
+  /** Why acquires fail; null if they do not. */
+  private @Nullable StoreUnavailableException acquiresFail;
+
+  private final MemStore mem =
+      new MemStore(EnumSet.allOf(Capability.class), () -> nanos, 0, TableRules.ALL);
 
   /** What the server says that it remembers with. */
   private String incarnation = "first";
@@ -99,7 +113,7 @@ class OutageLinesTest {
 
   private final class TroubledStore extends ForwardingStore {
     TroubledStore() {
-      super(new MemStore(EnumSet.allOf(Capability.class), () -> nanos, 0, TableRules.ALL));
+      super(mem);
     }
 
     @Override
@@ -119,6 +133,15 @@ class OutageLinesTest {
                   hints.accept(hint);
                 }
               })) {
+        @Override
+        public void submit(Request request, Consumer<Reply> sink) {
+          if (acquiresFail != null && request instanceof Request.Acquire) {
+            sink.accept(new Reply.Failed(request.attempt(), false, acquiresFail));
+          } else {
+            super.submit(request, sink);
+          }
+        }
+
         @Override
         public CompletionStage<Renewal> renew(long previous, long next, List<Long> seen) {
           CompletionStage<Renewal> answer = instead;
@@ -309,6 +332,60 @@ class OutageLinesTest {
   }
 
   @Test
+  void givenRenewalsWithoutAnswer_whenOtherRequestsHaveOne_thenTheWarningTellsOfTheRenewals() {
+    acquire("a");
+    instead = new CompletableFuture<>();
+    pass(TTL.dividedBy(10).multipliedBy(6));
+    acquire("b");
+    pass(TTL.dividedBy(10).multipliedBy(3));
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .containsPattern("has not answered a renewal for (1(\\.\\d)?s|[5-9]\\d\\dms)\\.");
+  }
+
+  @Test
+  void givenOutageForMostOfAWait_whenAnotherProcessHoldsTheLock_thenTheTimeoutTellsOfBoth() {
+    SessionId other = new SessionId("sessionOther");
+    StoreSession holder =
+        mem.open(
+            new SessionSpec(other, Duration.ofMinutes(1), new ClientLabel("host", 13, "")),
+            hint -> {});
+    holder.renew(0, 1, List.of());
+    holder.submit(
+        new Request.Acquire(
+            LockName.of("a"),
+            new AttemptId(other, 1),
+            Mode.EXCLUSIVE,
+            true,
+            HoldTerms.NONE,
+            1,
+            0,
+            null),
+        reply -> assertThat(reply).isInstanceOf(Reply.Granted.class));
+    acquiresFail = new StoreUnavailableException("Connection refused.");
+    CompletableFuture<Lease> wait = client.lock("a").acquireAsync(Duration.ofSeconds(10));
+    pass(Duration.ofSeconds(8));
+    acquiresFail = null;
+    pass(Duration.ofSeconds(2));
+    assertThatThrownBy(wait::join)
+        .cause()
+        .isInstanceOf(LockTimeoutException.class)
+        .hasMessageContaining("Could not acquire lock 'a' within 10s (store=" + display)
+        .message()
+        .containsPattern(
+            "The store gave no answer for [89](\\.\\d)?s of the wait: Connection refused\\.");
+    assertThatThrownBy(wait::join).cause().cause().isInstanceOf(StoreUnavailableException.class);
+    CompletableFuture<Lease> second = client.lock("a").acquireAsync(Duration.ofSeconds(10));
+    pass(Duration.ofSeconds(10));
+    assertThatThrownBy(second::join)
+        .cause()
+        .isInstanceOf(LockTimeoutException.class)
+        .hasNoCause()
+        .hasMessageContaining("Raise the wait time");
+  }
+
+  @Test
   void givenProcessThatStoodStill_thenTheLossSaysSo() {
     Lease lease = acquire("a");
     standStill(Duration.ofSeconds(5));
@@ -391,10 +468,7 @@ class OutageLinesTest {
     assertThat(FailureText.about(display, said)).isEqualTo(said);
     assertThat(FailureText.about(display, "no route"))
         .isEqualTo("Store '" + display + "' failed: no route.");
-    assertThat(
-            client
-                .engine()
-                .unavailable(io.mortise.LockName.of("i"), new StoreUnavailableException(said)))
+    assertThat(client.engine().unavailable(LockName.of("i"), new StoreUnavailableException(said)))
         .hasMessage(
             "Lock 'i' was not served: "
                 + said

@@ -458,4 +458,26 @@ class HttpServersTest {
       assertFails(alone, alone.send(GET), "my_host");
     }
   }
+
+  @Test
+  void givenAnswersThatAreTooLong_thenTheyAreNotRead_andTheMessageTellsTheLimit() throws Exception {
+    String part = "10000\r\n" + "x".repeat(0x10000) + "\r\n";
+    try (ScriptedServer server =
+            new ScriptedServer(
+                client -> {
+                  client.request();
+                  client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+                  while (true) {
+                    client.send(part);
+                  }
+                });
+        HttpServers servers = servers(LONG, server.uri())) {
+      assertFails(servers, servers.send(GET), "too long: more than 4194304 bytes");
+      HttpRequest small = new HttpRequest("GET", "/x", Map.of(), null, 1_000);
+      assertFails(servers, servers.send(small), "too long: more than 1000 bytes");
+      assertFails(
+          servers, servers.stream(small, LONG, line -> {}), "line of the answer is too long");
+      awaitAllClosed(server);
+    }
+  }
 }

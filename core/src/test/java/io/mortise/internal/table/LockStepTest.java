@@ -14,7 +14,9 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -134,6 +136,45 @@ class LockStepTest {
         .isInstanceOfSatisfying(
             SessionNotification.Granted.class,
             granted -> assertThat(granted.attempt()).isEqualTo(second));
+  }
+
+  @Test
+  void givenStepOfManyGrantsWithLargeBlocks_thenTheNextRevisionsTokensAreAbove() {
+    long revision = 7;
+    AttemptId writer = new AttemptId(SESSIONS.get(2), 1);
+    List<Request> waiting = new ArrayList<>();
+    waiting.add(exclusive(writer));
+    for (int i = 0; i < LockTable.STEPS; i++) {
+      waiting.add(shared(new AttemptId(SESSIONS.get(3), i + 1)));
+    }
+    LockDocument queued = step(null, revision - 1, waiting).document();
+    List<Request> together = new ArrayList<>();
+    together.add(new Request.Abandon(NAME, writer));
+    for (int i = 1; i < LockTable.STEPS; i++) {
+      together.add(shared(new AttemptId(SESSIONS.get(2), i + 1)));
+    }
+    LockDocument granted = Objects.requireNonNull(step(queued, revision, together).document());
+    assertThat(granted.holders).hasSize(2 * LockTable.STEPS - 1);
+    // As if nobody had kept this record.
+    StepResult<List<Reply>> anew = step(null, revision + 1, List.of(exclusive(writer)));
+    assertThat(anew.reply())
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Reply.Granted.class, next -> assertThat(next.token()).isGreaterThan(granted.lastToken));
+  }
+
+  private StepResult<List<Reply>> step(
+      @Nullable LockDocument document, long revision, List<Request> requests) {
+    return LockStep.apply(
+        document,
+        revision,
+        LIVENESS,
+        table -> requests.stream().map(request -> table.apply(request, now)).toList());
+  }
+
+  private static Request.Acquire shared(AttemptId attempt) {
+    return new Request.Acquire(
+        NAME, attempt, Mode.SHARED, true, HoldTerms.NONE, Request.MAX_TOKENS, 0, null);
   }
 
   private static Request.Acquire exclusive(AttemptId attempt) {

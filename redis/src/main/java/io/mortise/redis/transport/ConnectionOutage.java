@@ -30,9 +30,13 @@ final class ConnectionOutage {
    */
   private record Outage(long since, String reason, boolean warned) {
     String at(long now) {
-      return "There has been no connection for %s: %s."
+      Duration lasted = Duration.ofNanos(now - since);
+      return "There %s: %s."
           .formatted(
-              DurationText.format(Duration.ofNanos(now - since)), reason.replaceFirst("\\.+$", ""));
+              lasted.toMillis() == 0
+                  ? "is no connection"
+                  : "has been no connection for " + DurationText.format(lasted),
+              reason.replaceFirst("\\.+$", ""));
     }
   }
 

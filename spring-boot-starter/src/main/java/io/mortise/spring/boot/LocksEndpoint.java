@@ -139,6 +139,10 @@ final class LocksEndpoint {
     }
     all.put("sinceMillis", participant.since().toMillis());
     all.put("sessionLeftMillis", participant.sessionLeft().toMillis());
+    Duration renewedAgo = participant.renewedAgo();
+    if (renewedAgo != null) {
+      all.put("renewedAgoMillis", renewedAgo.toMillis());
+    }
     if (participant.atMostLeft() != null) {
       all.put("atMostLeftMillis", participant.atMostLeft().toMillis());
     }

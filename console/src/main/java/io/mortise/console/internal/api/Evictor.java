@@ -62,11 +62,7 @@ public final class Evictor {
     }
     String message =
         EvictionText.of(
-            result,
-            OutputSanitizer.text(name),
-            LockFormatter.client(party),
-            now,
-            holds && LockFormatter.isGone(party));
+            result, OutputSanitizer.text(name), party, now, holds && LockFormatter.isGone(party));
     log.warn(
         "An operator at the {} evicted from lock '{}' (store={}, user={}): {} (form={}, attempt={}, token={},"
             + " result={}).",

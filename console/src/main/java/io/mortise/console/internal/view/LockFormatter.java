@@ -76,6 +76,19 @@ public final class LockFormatter {
         : "not renewed for " + DurationText.format(ago) + ", not judged";
   }
 
+  /** What is known of the life of a participant's session. */
+  public static String session(LockParticipant party) {
+    Duration ago = party.renewedAgo();
+    String ttl =
+        party.sessionTtl().isZero() ? "" : ", TTL " + DurationText.format(party.sessionTtl());
+    if (isGone(party)) {
+      return "over" + ttl;
+    } else if (ago == null) {
+      return DurationText.format(party.sessionLeft()) + " left";
+    }
+    return (isSilent(party) ? "not judged" : "renewed " + DurationText.format(ago) + " ago") + ttl;
+  }
+
   /**
    * What a caller has to do about a dead holder that does not wait, as a sentence with a space
    * before it; empty where the store tells, or the wait was long enough to tell.

@@ -2,6 +2,7 @@ package io.mortise.console.internal.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.Access;
@@ -50,6 +51,30 @@ class LockFormatterTest {
         .isEmpty();
     assertThat(LockFormatter.json(silent.holders().get(0)))
         .containsEntry("renewedAgoMillis", 240_000L);
+  }
+
+  @Test
+  void
+      givenStoreThatCannotTellWhetherAHolderLives_thenItSaysWhenItWasRenewed_andNotHowLongItLives() {
+    LockParticipant renewed = heldBy(Duration.ofSeconds(20)).holders().get(0);
+    assertThat(LockFormatter.session(renewed)).isEqualTo("renewed 20s ago, TTL 15s");
+    LockParticipant silent = heldBy(Duration.ofMinutes(4)).holders().get(0);
+    assertThat(LockFormatter.session(silent)).isEqualTo("not judged, TTL 15s");
+    LockParticipant alive = heldBy(null).holders().get(0);
+    assertThat(LockFormatter.session(alive)).isEqualTo("15s left");
+  }
+
+  @Test
+  void givenEviction_thenOnlyOfALivingHolderItIsSaidThatItWasTold() {
+    LockParticipant silent = heldBy(Duration.ofMinutes(4)).holders().get(0);
+    assertThat(EvictionText.of(EvictionResult.HOLD_ENDED, "x", silent, false, false))
+        .isEqualTo(
+            "Evicted db1:4711 (not renewed for 4m, not judged) from lock 'x'. It stays shut until"
+                + " that process lets go, or until a waiter has seen no renewal for 15s.");
+    LockParticipant alive = heldBy(null).holders().get(0);
+    assertThat(EvictionText.of(EvictionResult.HOLD_ENDED, "x", alive, false, false))
+        .isEqualTo(
+            "Told db1:4711 to let go of lock 'x'. It stays shut until then, or until its session is over.");
   }
 
   @Test

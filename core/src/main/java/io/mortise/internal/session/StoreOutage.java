@@ -1,0 +1,96 @@
+package io.mortise.internal.session;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.spi.time.DurationText;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The time for which the store gives no answer about a lock, and the last such time that has ended.
+ * Not thread-safe.
+ */
+public final class StoreOutage {
+  /** A shorter one is told to nobody. */
+  private static final long SHORTEST_TOLD_NANOS = 1_000_000;
+
+  private @Nullable Throwable failure;
+
+  /** When the first of the requests was sent that have failed since the last answer. */
+  private long since;
+
+  /** When the first of the latest answers came that all said unfit; null if the last did not. */
+  private @Nullable Long unfitSince;
+
+  private @Nullable EndedOutage last;
+
+  private record EndedOutage(long since, long until, Throwable failure) {}
+
+  /** A request that was sent then has failed. */
+  public void fails(Throwable cause, long sentAt) {
+    since = failure == null ? sentAt : since;
+    failure = cause;
+    unfitSince = unfit(cause) == null ? null : unfitSince;
+  }
+
+  /** The store has answered. */
+  public void ends(long now) {
+    if (failure != null) {
+      last = new EndedOutage(since, now, failure);
+    }
+    failure = null;
+    unfitSince = null;
+  }
+
+  /** Why the store could not be asked lately; null since it answered. */
+  public @Nullable Throwable failure() {
+    return failure;
+  }
+
+  /** When the store began to answer that it is unfit, and nothing else; now if it has not. */
+  public long unfitSince(long now) {
+    if (unfitSince == null) {
+      unfitSince = now;
+    }
+    return unfitSince;
+  }
+
+  /** What makes the store unfit, if that is why it failed. */
+  public static @Nullable StoreUnfitException unfit(@Nullable Throwable cause) {
+    while (cause != null && !(cause instanceof StoreUnfitException)) {
+      cause = cause.getCause();
+    }
+    return (StoreUnfitException) cause;
+  }
+
+  /**
+   * For how much of a wait the store gave no answer; null if for less than half.
+   *
+   * @param outage null if no request has failed
+   * @param silentSince since when it owes an answer; null if it does not
+   * @param arrivedAt when the wait began
+   */
+  public static @Nullable StoreUnavailableException ofWait(
+      @Nullable StoreOutage outage, @Nullable Long silentSince, long arrivedAt, long now) {
+    EndedOutage ended = outage == null ? null : outage.last;
+    long lasted = 0;
+    Throwable why = null;
+    if (silentSince != null) {
+      lasted = now - silentSince;
+    } else if (ended != null) {
+      lasted = ended.until() - (ended.since() - arrivedAt > 0 ? ended.since() : arrivedAt);
+      why = ended.failure();
+    }
+    if (lasted < Math.max(SHORTEST_TOLD_NANOS, (now - arrivedAt) / 2)) {
+      return null;
+    }
+    String text =
+        "The store gave no answer for %s of the wait"
+            .formatted(DurationText.format(Duration.ofNanos(lasted)));
+    return why == null
+        ? new StoreUnavailableException(text + ".")
+        : new StoreUnavailableException(
+            text + ": " + FailureText.withoutFullStop(FailureText.said(why)) + ".", why);
+  }
+}
