@@ -161,7 +161,10 @@ public final class HttpServers implements AutoCloseable {
      */
     public String described() {
       return "status=%d, server='%s', answer='%s'"
-          .formatted(status, FailureText.quoted(headers.getOrDefault("server", "")), FailureText.quoted(body));
+          .formatted(
+              status,
+              FailureText.quoted(headers.getOrDefault("server", "")),
+              FailureText.quoted(body));
     }
   }
 

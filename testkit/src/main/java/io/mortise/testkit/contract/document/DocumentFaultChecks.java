@@ -152,8 +152,7 @@ final class DocumentFaultChecks implements AutoCloseable {
         answer ->
             CompletableFuture.supplyAsync(() -> proxied.read(KEY), DocumentFaultChecks::inCaller)
                 .thenApply(called -> true)
-                .completeOnTimeout(
-                    false, atMost(SOON, patience).toMillis(), TimeUnit.MILLISECONDS)
+                .completeOnTimeout(false, atMost(SOON, patience).toMillis(), TimeUnit.MILLISECONDS)
                 .join();
     List<CompletionStage<Boolean>> returned =
         List.of(
