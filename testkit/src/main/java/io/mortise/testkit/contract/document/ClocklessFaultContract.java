@@ -226,7 +226,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
           CROWD, "all were served", () -> waiters.stream().allMatch(CompletableFuture::isDone));
       waiters.forEach(BoundedWait::join);
       Duration took = Duration.ofNanos(System.nanoTime() - began);
-      System.out.printf("%d grants in %s%n", served.size(), DurationText.formatExact(took));
+      System.out.printf("%d grants in %s%n", served.size(), DurationText.format(took));
       assertThat(served).hasSize(2 * WAITERS);
       assertThat(List.copyOf(served).subList(0, WAITERS)).doesNotHaveDuplicates();
       assertThat(List.copyOf(tokens)).isSorted().doesNotHaveDuplicates();
