@@ -14,6 +14,7 @@ import io.mortise.annotation.Beta;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.time.DurationText;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.SessionDriver;
@@ -225,7 +226,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
           CROWD, "all were served", () -> waiters.stream().allMatch(CompletableFuture::isDone));
       waiters.forEach(BoundedWait::join);
       Duration took = Duration.ofNanos(System.nanoTime() - began);
-      System.out.printf("%d grants in %d ms%n", served.size(), took.toMillis());
+      System.out.printf("%d grants in %s%n", served.size(), DurationText.format(took));
       assertThat(served).hasSize(2 * WAITERS);
       assertThat(List.copyOf(served).subList(0, WAITERS)).doesNotHaveDuplicates();
       assertThat(List.copyOf(tokens)).isSorted().doesNotHaveDuplicates();
