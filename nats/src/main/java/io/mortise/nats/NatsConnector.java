@@ -47,11 +47,13 @@ final class NatsConnector implements AutoCloseable {
 
   private final AtomicBoolean replacing = new AtomicBoolean();
   private final AtomicLong requests = new AtomicLong();
-  private final Map<Long, CompletableFuture<Message>> unanswered = new ConcurrentHashMap<>();
-  private final ConnectionListener breaks = (broken, event) -> failUnanswered(event);
+  private final Map<Long, UnansweredRequest> unanswered = new ConcurrentHashMap<>();
+  private final ConnectionListener breaks = this::failUnanswered;
   private volatile Connection connection;
   private volatile @Nullable RuntimeException lastFailure;
   private volatile boolean closed;
+
+  private record UnansweredRequest(CompletableFuture<Message> answer, long connectionNumber) {}
 
   private NatsConnector(Connection connection, @Nullable NatsTarget target) {
     this.connection = connection;
@@ -95,21 +97,31 @@ final class NatsConnector implements AutoCloseable {
   }
 
   /**
-   * The same answer, which fails with an {@link IOException} when a connection breaks meanwhile.
-   * The library would leave it to its timeout.
+   * The same answer, which fails with an {@link IOException} when the connection breaks that was
+   * there when the request was made. The library would leave it to its timeout.
    */
   CompletableFuture<Message> failingWithConnection(CompletableFuture<Message> answer) {
     long number = requests.incrementAndGet();
-    unanswered.put(number, answer);
+    unanswered.put(number, new UnansweredRequest(answer, connectionNumber(connection)));
     return answer.whenComplete((message, failure) -> unanswered.remove(number));
   }
 
-  private void failUnanswered(ConnectionListener.Events event) {
-    if (event == ConnectionListener.Events.DISCONNECTED) {
-      // One that came since is asked for once more, too: the event may be told late.
-      unanswered
-          .values()
-          .forEach(answer -> answer.completeExceptionally(new IOException("the connection broke")));
+  /** Counts connections to servers; that to come if there is none. */
+  private static long connectionNumber(Connection connection) {
+    long reconnects = connection.getStatistics().getReconnects();
+    return connection.getStatus() == Connection.Status.CONNECTED ? reconnects : reconnects + 1;
+  }
+
+  /** The library tells of a break late, and of each failed try to reconnect. */
+  private void failUnanswered(Connection broken, ConnectionListener.Events event) {
+    if (event == ConnectionListener.Events.DISCONNECTED
+        || event == ConnectionListener.Events.RECONNECTED) {
+      long present = connectionNumber(broken);
+      for (UnansweredRequest request : unanswered.values()) {
+        if (request.connectionNumber() < present) {
+          request.answer().completeExceptionally(new IOException("the connection broke"));
+        }
+      }
     }
   }
 

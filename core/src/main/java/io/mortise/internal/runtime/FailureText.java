@@ -27,7 +27,7 @@ public final class FailureText {
    * characters.
    */
   public static String quoted(String said) {
-    String whole = said.strip().replaceAll("\\p{Cc}+", " ");
+    String whole = said.strip().replaceAll("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+", " ");
     return whole.length() <= MOST_SHOWN ? whole : whole.substring(0, MOST_SHOWN) + "…";
   }
 

@@ -269,10 +269,16 @@ public abstract class ServerProcess implements LocalServer {
         Thread.sleep(10);
       }
     } catch (IOException e) {
+      kill();
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
+      kill();
       Thread.currentThread().interrupt();
       throw new IllegalStateException(e);
+    } catch (RuntimeException e) {
+      // As of a probe that cannot read an answer.
+      kill();
+      throw e;
     }
   }
 
