@@ -5,6 +5,9 @@ import java.util.OptionalInt;
 /**
  * The lock could not be had in time, or too many waited for it. Nothing of the attempt stays
  * behind.
+ *
+ * <p>If the time of a lock's acquire was over, and the store gave no answer for half of the wait or
+ * more, its cause is a {@link StoreUnavailableException}.
  */
 public final class LockTimeoutException extends LockException {
   private static final long serialVersionUID = 1L;
@@ -18,7 +21,7 @@ public final class LockTimeoutException extends LockException {
     this.waiting = NOT_COUNTED;
   }
 
-  /** With what caused it. */
+  /** With such a message, and with what caused it. */
   public LockTimeoutException(String message, Throwable cause) {
     super(message, cause);
     this.waiting = NOT_COUNTED;

@@ -22,7 +22,7 @@ export function useEviction(lock) {
   const settle = async (request, party, how) => {
     try {
       const answer = await request;
-      setDone({ party, how, at: now(), message: answer.message, shutUntil: now() + (answer.shutForMillis ?? 0), result: answer.result });
+      setDone({ party, how, at: now(), message: answer.message, shutUntil: answer.shutForMillis == null ? null : now() + answer.shutForMillis, result: answer.result });
       close();
       return null;
     } catch (e) {
@@ -71,8 +71,10 @@ export function Evict({ eviction, data: { lock, asOfAt }, status }) {
       : ['It has held ', name(lock.name), ' for ', h(Age, { since: asOfAt - party.sinceMillis }), '. ',
         next ? ['Next in the queue: ', name(process(next)), '.'] : 'Nobody waits for it.']),
     !waiter && allowed.includes('close') && h(Way, { value: 'close', how, setHow, title: 'Close: tell it, and wait until it has let go' },
-      'The lock stays shut until then, or until its session is over: ', h(Left, { at: asOfAt + party.sessionLeftMillis }),
-      ' if it renews no more. Nobody overlaps if it stops within that time.'),
+      'The lock stays shut until then, or until ', party.renewedAgoMillis == null
+        ? ['its session is over: ', h(Left, { at: asOfAt + party.sessionLeftMillis }), ' if it renews no more']
+        : ['a waiter has seen no renewal for ', span(party.ttlMillis)],
+      '. Nobody overlaps if it stops within that time.'),
     !waiter && allowed.includes('break') && h(Way, { value: 'break', how, setHow, title: 'Break: free the lock at once' },
       who, ' may go on until it hears of it. ', el.b('Two may then work at the same time'), '; only a resource that checks the token refuses the older one.'),
     how === 'break' && h(Confirm, { lock, typed, setTyped }),
@@ -125,7 +127,7 @@ export function Outcome({ eviction: { done, forget }, data: { lock } }) {
   if (!holds && done.endedAt === undefined) done.endedAt = now();
   const next = lock.holders[0];
   return el.div({ class: 'note', role: 'status' }, el.p(
-    waiting ? ['Told ', h(Age, { since: done.at }), ' ago, shut for ', h(Left, { at: done.shutUntil }), ' at most.']
+    waiting ? done.shutUntil == null ? done.message : ['Told ', h(Age, { since: done.at }), ' ago, shut for ', h(Left, { at: done.shutUntil }), ' at most.']
       : done.result === 'hold_ended' ? [el.b(done.how === 'close' ? `Let go after ${span(Math.max(0, done.endedAt - done.at))}. ` : 'Free at once. '),
         next ? [process(next), ' holds it now.'] : 'Nobody holds it now.']
         : done.message), close);

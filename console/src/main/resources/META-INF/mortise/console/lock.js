@@ -105,7 +105,8 @@ const CAUSES = { released: 'was released', at_most: 'ended with its at-most time
 /** How the last hold has ended, as far as the store tells. */
 const ending = end => end && [' The last hold', end.host ? [', of ', el.span({ class: 'mono' }, process(end)), ','] : '', ' ', CAUSES[end.cause], '.'];
 
-function Alive({ party: { session, sessionLeftMillis: left, ttlMillis }, at }) {
+function Alive({ party: { session, sessionLeftMillis: left, ttlMillis, renewedAgoMillis: ago }, at }) {
+  if (ago != null) return el.div(el.dt('Session'), el.dd('renewed ', h(Age, { since: at - ago }), ' ago', el.small('TTL ' + span(ttlMillis))));
   return el.div(el.dt('Alive'), el.dd(h(Meter, { at: at + left, ttl: ttlOf(session, left, ttlMillis) }),
     el.small({ title: 'How long its session lives without a further renewal' }, h(Left, { at: at + left }), ' left')));
 }

@@ -58,9 +58,9 @@ final class DynamoDbDocuments implements VersionedDocuments {
   private static final long NO_VERSION = -1;
 
   /** Of a query: the items of a partition, or those whose names begin so. */
-  private static final String OF_PARTITION = "p = :p";
+  private static final String KEY_CONDITION = "p = :p";
 
-  private static final String OF_PARTITION_WITH_PREFIX = "p = :p AND begins_with(k, :k)";
+  private static final String KEY_CONDITION_WITH_PREFIX = "p = :p AND begins_with(k, :k)";
 
   /** For longer than a sweep takes, which looks at three million items a day. */
   private static final long ROUND_NANOS = TimeUnit.DAYS.toNanos(2);
@@ -328,7 +328,7 @@ final class DynamoDbDocuments implements VersionedDocuments {
                             request
                                 .tableName(requests.target().table())
                                 .keyConditionExpression(
-                                    begin.isEmpty() ? OF_PARTITION : OF_PARTITION_WITH_PREFIX)
+                                    begin.isEmpty() ? KEY_CONDITION : KEY_CONDITION_WITH_PREFIX)
                                 .expressionAttributeValues(values)
                                 .projectionExpression(NAME)
                                 .exclusiveStartKey(last.isEmpty() ? null : last)

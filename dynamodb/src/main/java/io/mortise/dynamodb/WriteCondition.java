@@ -5,9 +5,9 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * What DynamoDB checks in the same atomic step as a write or a removal of an item. In expressions
- * {@code k} is the sort key, which each item has, {@code v} the item's version, and {@code :v} the
- * version that the writer gives.
+ * A condition that DynamoDB checks in the same atomic step as a write or a removal of an item. In
+ * expressions {@code k} is the sort key, which each item has, {@code v} the item's version, and
+ * {@code :v} the version that the writer gives.
  */
 enum WriteCondition {
   /** There is no item. */

@@ -78,7 +78,7 @@ final class EtcdGateway implements AutoCloseable {
    * @param documents how many the answer may have. More than 16 large ones do not fit into it
    */
   CompletionStage<JsonObject> call(String path, String body, int documents) {
-    long most = HttpRequest.DOCUMENT * Math.min(documents, MOST_DOCUMENTS);
+    long most = HttpRequest.MAX_DOCUMENT_BYTES * Math.min(documents, MOST_DOCUMENTS);
     Function<String, HttpRequest> request = with -> post(path, body, with, most);
     return token(null)
         .thenCompose(
@@ -136,7 +136,7 @@ final class EtcdGateway implements AutoCloseable {
     String body =
         "{\"name\":" + JsonText.quoted(user) + ",\"password\":" + JsonText.quoted(password) + "}";
     CompletionStages.copy(
-        send(post("/v3/auth/authenticate", body, "", HttpRequest.DOCUMENT))
+        send(post("/v3/auth/authenticate", body, "", HttpRequest.MAX_DOCUMENT_BYTES))
             .thenApply(found -> found.text("token")),
         fetched);
     return fetched;
@@ -146,9 +146,9 @@ final class EtcdGateway implements AutoCloseable {
     return members.send(request).thenCompose(this::result);
   }
 
-  private static HttpRequest post(String path, String body, String token, long mostOfAnswer) {
+  private static HttpRequest post(String path, String body, String token, long maxAnswerBytes) {
     Map<String, String> headers = token.isEmpty() ? Map.of() : Map.of("Authorization", token);
-    return new HttpRequest("POST", path, headers, body, mostOfAnswer);
+    return new HttpRequest("POST", path, headers, body, maxAnswerBytes);
   }
 
   private CompletionStage<JsonObject> result(HttpResponse response) {
@@ -179,7 +179,7 @@ final class EtcdGateway implements AutoCloseable {
                 with ->
                     request.carriedBy(
                         members.stream(
-                            post(path, body, with, HttpRequest.DOCUMENT), ENDLESS, lines),
+                            post(path, body, with, HttpRequest.MAX_DOCUMENT_BYTES), ENDLESS, lines),
                         answer -> {}))
             .whenComplete(
                 (none, failure) -> {

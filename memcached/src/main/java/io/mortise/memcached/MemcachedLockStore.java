@@ -60,16 +60,16 @@ final class MemcachedLockStore extends ExpiringKeyStore {
             requests,
             renewals,
             clock,
-            this::tell);
+            this::notifyHolder);
   }
 
   /** The server may have been restarted. */
   private void suspectRestart() {
-    sessions.values().forEach(session -> session.suspicion.run());
+    sessions.values().forEach(session -> session.renewNow.run());
   }
 
   /** Another session has met the hold of one. */
-  private void tell(SessionNotification.Contended contended) {
+  private void notifyHolder(SessionNotification.Contended contended) {
     MemcachedSession holder = sessions.get(contended.attempt().session());
     if (holder != null) {
       holder.hints.accept(contended);
@@ -116,7 +116,7 @@ final class MemcachedLockStore extends ExpiringKeyStore {
   /** Renews at once after each outage, so that a lock that was forgotten is soon lost here too. */
   private final class MemcachedSession extends ExpiringKeySession {
     private final Consumer<SessionNotification> hints;
-    private volatile Runnable suspicion = () -> {};
+    private volatile Runnable renewNow = () -> {};
 
     MemcachedSession(SessionSpec spec, Consumer<SessionNotification> hints) {
       super(keys, ticker, spec);
@@ -125,7 +125,7 @@ final class MemcachedLockStore extends ExpiringKeyStore {
 
     @Override
     public void onSuspectedRestart(Runnable renewNow) {
-      suspicion = renewNow;
+      this.renewNow = renewNow;
     }
 
     @Override

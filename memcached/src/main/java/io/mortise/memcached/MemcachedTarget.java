@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * A server, and how to use it. Never shows a secret.
  *
  * @param credentials user and password as the server wants them; null if there are none
- * @param prefix what each key begins with, up to its first colon
+ * @param prefix the beginning of each key, before {@code :} or {@code ;}
  * @param acceptsEviction whether the server may evict
  */
 record MemcachedTarget(

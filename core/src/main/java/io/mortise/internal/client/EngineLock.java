@@ -279,7 +279,8 @@ final class EngineLock implements DistributedLock {
         ? new LockTimeoutException(
             message + "Raise the wait time, or shorten what is done under the lock.")
         : new LockTimeoutException(
-            message + unanswered.getMessage() + " Check the store and the way to it.", unanswered);
+            message + unanswered.getMessage() + " Check the store and the network to it.",
+            unanswered);
   }
 
   /** In nanoseconds, at most {@link Engine#HOWEVER_LONG}; refuses negative times. */

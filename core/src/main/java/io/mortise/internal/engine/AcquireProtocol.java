@@ -219,7 +219,7 @@ final class AcquireProtocol {
       if (!(reply instanceof Reply.Failed)) {
         StoreOutage outage = claim.outageOrNull();
         if (outage != null) {
-          outage.ends(engine.env.now());
+          outage.answered(engine.env.now());
         }
         outages.served();
       }
@@ -443,7 +443,7 @@ final class AcquireProtocol {
 
   /** Under the lock: no session could be opened, so nothing was asked. */
   void openFailed(Stripe stripe, Claim claim, Throwable cause) {
-    claim.outage().fails(cause, engine.env.now());
+    claim.outage().failed(cause, engine.env.now());
     completeTryWaiters(stripe, claim, WaiterState.FAILED, engine.unavailable(claim.name, cause));
     if (claim.head() == null) {
       engine.transitions.discard(stripe, claim);
@@ -454,7 +454,7 @@ final class AcquireProtocol {
 
   private void failed(
       Stripe stripe, Claim claim, Throwable cause, boolean mayHaveRun, long sentAt) {
-    claim.outage().fails(cause, sentAt);
+    claim.outage().failed(cause, sentAt);
     outages.failed(claim.name, cause);
     if (claim.head() != null && claim.head().tryOnly) {
       completeTryWaiters(stripe, claim, WaiterState.FAILED, engine.unavailable(claim.name, cause));

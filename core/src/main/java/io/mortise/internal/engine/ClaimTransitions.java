@@ -77,7 +77,7 @@ final class ClaimTransitions {
     }
     waiter.storeFailure = storeFailure(claim, waiter);
     waiter.unanswered =
-        StoreOutage.ofWait(
+        StoreOutage.unansweredPart(
             claim.outageOrNull(),
             claim.silentSince(waiter.arrivedAt),
             waiter.arrivedAt,

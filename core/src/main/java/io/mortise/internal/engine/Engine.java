@@ -478,7 +478,7 @@ public final class Engine {
       return new StoreUnfitException(String.valueOf(unfit.getMessage()), unfit);
     }
     String message =
-        "Lock '%s' was not served: %s The attempt is being ended; check the store and the way to it."
+        "Lock '%s' was not served: %s The attempt is being ended; check the store and the network to it."
             .formatted(name, FailureText.about(storeName(), FailureText.said(cause)));
     // What the store reports is in the message; what made it do so is not yet.
     Throwable origin =

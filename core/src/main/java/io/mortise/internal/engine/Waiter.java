@@ -112,10 +112,7 @@ public final class Waiter {
     return storeFailure;
   }
 
-  /**
-   * For how much of the wait the store gave no answer, though it was known at its end that others
-   * were in the way; null if that was less than half of it.
-   */
+  /** For how much of the wait the store gave no answer; null if that was less than half of it. */
   public @Nullable StoreUnavailableException unanswered() {
     return unanswered;
   }

@@ -106,7 +106,7 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
     HttpReader.AnswerHead head = from.reader(headUntil).readHead();
     HttpReader reader = from.reader(headUntil + limit.toNanos());
     ByteArrayOutputStream body = new ByteArrayOutputStream();
-    long most = request.mostOfAnswer();
+    long most = request.maxAnswerBytes();
     OutputStream to = lines == null ? body : new LineSplitter(body, lines, most);
     boolean mayFollow;
     try {

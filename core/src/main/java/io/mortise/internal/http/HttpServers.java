@@ -87,20 +87,20 @@ public final class HttpServers implements AutoCloseable {
    *
    * @param path with its query
    * @param body null if it has none
-   * @param mostOfAnswer how many bytes the body of its answer may have; if the answer is read by
-   *     lines, each of them. A server that answers more is not believed, lest it fills the heap
+   * @param maxAnswerBytes how many bytes the body of its answer may have; if the answer is read by
+   *     lines, each of them. A longer answer fails the exchange, so no server can fill the heap
    */
   public record HttpRequest(
       String method,
       String path,
       Map<String, String> headers,
       @Nullable String body,
-      long mostOfAnswer) {
+      long maxAnswerBytes) {
     /**
      * For an answer with one document. Etcd takes requests of 1.5 MiB unless it is set otherwise,
      * and answers them in Base64; Consul takes half a MiB.
      */
-    public static final long DOCUMENT = 4 << 20;
+    public static final long MAX_DOCUMENT_BYTES = 4 << 20;
 
     private static final Pattern PATH = Pattern.compile("/[!-~]*");
     private static final Pattern VALUE = Pattern.compile("[ -~]*");
@@ -122,7 +122,7 @@ public final class HttpServers implements AutoCloseable {
     /** One that is answered with a document at most. */
     public HttpRequest(
         String method, String path, Map<String, String> headers, @Nullable String body) {
-      this(method, path, headers, body, DOCUMENT);
+      this(method, path, headers, body, MAX_DOCUMENT_BYTES);
     }
 
     /** As it is sent. */

@@ -23,8 +23,7 @@ public final class FailureText {
   }
 
   /**
-   * What a server said, as messages quote it: the beginning if that is long, without control
-   * characters.
+   * Quotes a server's answer for a message: its first 200 characters, without control characters.
    */
   public static String quoted(String said) {
     String whole = said.strip().replaceAll("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+", " ");

@@ -25,17 +25,22 @@ public final class StoreOutage {
 
   private @Nullable EndedOutage last;
 
-  private record EndedOutage(long since, long until, Throwable failure) {}
+  private record EndedOutage(long since, long until, Throwable failure) {
+    /** For how much of a wait that began then. */
+    long lasted(long arrivedAt) {
+      return until - (since - arrivedAt > 0 ? since : arrivedAt);
+    }
+  }
 
   /** A request that was sent then has failed. */
-  public void fails(Throwable cause, long sentAt) {
+  public void failed(Throwable cause, long sentAt) {
     since = failure == null ? sentAt : since;
     failure = cause;
     unfitSince = unfit(cause) == null ? null : unfitSince;
   }
 
   /** The store has answered. */
-  public void ends(long now) {
+  public void answered(long now) {
     if (failure != null) {
       last = new EndedOutage(since, now, failure);
     }
@@ -65,21 +70,19 @@ public final class StoreOutage {
   }
 
   /**
-   * For how much of a wait the store gave no answer; null if for less than half.
+   * For how much of a wait the store gave no answer without a break; null if for less than half.
    *
    * @param outage null if no request has failed
    * @param silentSince since when it owes an answer; null if it does not
    * @param arrivedAt when the wait began
    */
-  public static @Nullable StoreUnavailableException ofWait(
+  public static @Nullable StoreUnavailableException unansweredPart(
       @Nullable StoreOutage outage, @Nullable Long silentSince, long arrivedAt, long now) {
     EndedOutage ended = outage == null ? null : outage.last;
-    long lasted = 0;
+    long lasted = silentSince == null ? 0 : now - silentSince;
     Throwable why = null;
-    if (silentSince != null) {
-      lasted = now - silentSince;
-    } else if (ended != null) {
-      lasted = ended.until() - (ended.since() - arrivedAt > 0 ? ended.since() : arrivedAt);
+    if (ended != null && ended.lasted(arrivedAt) > lasted) {
+      lasted = ended.lasted(arrivedAt);
       why = ended.failure();
     }
     if (lasted < Math.max(SHORTEST_TOLD_NANOS, (now - arrivedAt) / 2)) {

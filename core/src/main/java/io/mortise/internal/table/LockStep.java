@@ -35,8 +35,8 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   private static final int BITS_BELOW_REVISION = 16;
 
   /**
-   * Of them, so many are given out one by one. A step has at most 64 requests, each of which grants
-   * to at most 65 attempts.
+   * Tokens kept back at the end of a revision's range, given out singly. A step joins at most 64
+   * requests, each granting to itself and {@link LockTable#STEPS} waiters: 4,160.
    */
   private static final int SINGLE_TOKENS = 8_192;
 
@@ -272,7 +272,7 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   }
 
   /**
-   * The write of a step raises the revision: the next one mints above all tokens of this one, also
+   * The write of a step raises the revision: the next step mints above all tokens of this one, also
    * in a new record.
    */
   @Override

@@ -68,6 +68,12 @@ class OutageLinesTest {
   /** What renewals answer instead of the store; null for the store's own answers. */
   private @Nullable CompletionStage<Renewal> instead;
 
+  /** Whether acquires have no answer. */
+  private boolean acquiresAreLost;
+
+  /** Makes the latest acquire be sent again. */
+  private Runnable askAgain = () -> {};
+
   /** Why acquires fail; null if they do not. */
   private @Nullable StoreUnavailableException acquiresFail;
 
@@ -135,6 +141,15 @@ class OutageLinesTest {
               })) {
         @Override
         public void submit(Request request, Consumer<Reply> sink) {
+          if (request instanceof Request.Acquire acquire) {
+            askAgain =
+                () ->
+                    hints.accept(
+                        new SessionNotification.MayBeFree(acquire.name(), acquire.attempt()));
+          }
+          if (acquiresAreLost && request instanceof Request.Acquire) {
+            return;
+          }
           if (acquiresFail != null && request instanceof Request.Acquire) {
             sink.accept(new Reply.Failed(request.attempt(), false, acquiresFail));
           } else {
@@ -344,8 +359,8 @@ class OutageLinesTest {
         .containsPattern("has not answered a renewal for (1(\\.\\d)?s|[5-9]\\d\\dms)\\.");
   }
 
-  @Test
-  void givenOutageForMostOfAWait_whenAnotherProcessHoldsTheLock_thenTheTimeoutTellsOfBoth() {
+  /** Another process takes it, and keeps it. */
+  private void heldByAnother(String name) {
     SessionId other = new SessionId("sessionOther");
     StoreSession holder =
         mem.open(
@@ -354,7 +369,7 @@ class OutageLinesTest {
     holder.renew(0, 1, List.of());
     holder.submit(
         new Request.Acquire(
-            LockName.of("a"),
+            LockName.of(name),
             new AttemptId(other, 1),
             Mode.EXCLUSIVE,
             true,
@@ -363,6 +378,11 @@ class OutageLinesTest {
             0,
             null),
         reply -> assertThat(reply).isInstanceOf(Reply.Granted.class));
+  }
+
+  @Test
+  void givenOutageForMostOfAWait_whenAnotherProcessHoldsTheLock_thenTheTimeoutTellsOfBoth() {
+    heldByAnother("a");
     acquiresFail = new StoreUnavailableException("Connection refused.");
     CompletableFuture<Lease> wait = client.lock("a").acquireAsync(Duration.ofSeconds(10));
     pass(Duration.ofSeconds(8));
@@ -383,6 +403,25 @@ class OutageLinesTest {
         .isInstanceOf(LockTimeoutException.class)
         .hasNoCause()
         .hasMessageContaining("Raise the wait time");
+  }
+
+  @Test
+  void givenOutageForMostOfAWait_whenTheLastRequestHasNoAnswerYet_thenTheTimeoutTellsOfTheOutage() {
+    heldByAnother("a");
+    acquiresFail = new StoreUnavailableException("Connection refused.");
+    CompletableFuture<Lease> wait = client.lock("a").acquireAsync(Duration.ofSeconds(10));
+    pass(Duration.ofSeconds(8));
+    acquiresFail = null;
+    pass(Duration.ofMillis(1500));
+    acquiresAreLost = true;
+    askAgain.run();
+    pass(Duration.ofMillis(500));
+    assertThatThrownBy(wait::join)
+        .cause()
+        .isInstanceOf(LockTimeoutException.class)
+        .message()
+        .containsPattern(
+            "The store gave no answer for [89](\\.\\d)?s of the wait: Connection refused\\.");
   }
 
   @Test
@@ -472,7 +511,7 @@ class OutageLinesTest {
         .hasMessage(
             "Lock 'i' was not served: "
                 + said
-                + " The attempt is being ended; check the store and the way to it.");
+                + " The attempt is being ended; check the store and the network to it.");
   }
 
   @Test

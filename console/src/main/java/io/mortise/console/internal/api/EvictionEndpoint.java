@@ -86,9 +86,8 @@ final class EvictionEndpoint {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("result", result.name().toLowerCase(Locale.ROOT));
     json.put("message", evicted.message());
-    json.put(
-        "shutForMillis",
-        result == EvictionResult.HOLD_ENDED && !now ? party.get().sessionLeft().toMillis() : 0L);
+    boolean staysShut = result == EvictionResult.HOLD_ENDED && !now;
+    json.put("shutForMillis", staysShut ? mostLeft(party.get()) : Long.valueOf(0));
     json.put("lock", LockDetail.json(observer, after));
     return ConsoleResponse.json(200, json);
   }
@@ -112,6 +111,11 @@ final class EvictionEndpoint {
     json.put("message", opened.message());
     json.put("lock", LockDetail.json(observer, after));
     return ConsoleResponse.json(200, json);
+  }
+
+  /** For how long it keeps the lock at most; null where only a waiter finds out that it is dead. */
+  private static @Nullable Long mostLeft(LockParticipant holder) {
+    return holder.renewedAgo() == null ? holder.sessionLeft().toMillis() : null;
   }
 
   private ConsoleResponse changed(SeenLock lock, String message) {

@@ -2,7 +2,6 @@ package io.mortise.console.internal.view;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.Access;
@@ -18,9 +17,9 @@ import org.junit.jupiter.api.Test;
 
 /** How a holder is shown that nobody has judged. */
 class LockFormatterTest {
-  private static final Duration TTL = Duration.ofSeconds(15);
+  static final Duration TTL = Duration.ofSeconds(15);
 
-  private static LockInfo heldBy(@Nullable Duration renewedAgo) {
+  static LockInfo heldBy(@Nullable Duration renewedAgo) {
     LockParticipant holder =
         new LockParticipant(
             new AttemptId(new SessionId("SSSSSSSSSSS1"), 1).encoded(),
@@ -62,19 +61,6 @@ class LockFormatterTest {
     assertThat(LockFormatter.session(silent)).isEqualTo("not judged, TTL 15s");
     LockParticipant alive = heldBy(null).holders().get(0);
     assertThat(LockFormatter.session(alive)).isEqualTo("15s left");
-  }
-
-  @Test
-  void givenEviction_thenOnlyOfALivingHolderItIsSaidThatItWasTold() {
-    LockParticipant silent = heldBy(Duration.ofMinutes(4)).holders().get(0);
-    assertThat(EvictionText.of(EvictionResult.HOLD_ENDED, "x", silent, false, false))
-        .isEqualTo(
-            "Evicted db1:4711 (not renewed for 4m, not judged) from lock 'x'. It stays shut until"
-                + " that process lets go, or until a waiter has seen no renewal for 15s.");
-    LockParticipant alive = heldBy(null).holders().get(0);
-    assertThat(EvictionText.of(EvictionResult.HOLD_ENDED, "x", alive, false, false))
-        .isEqualTo(
-            "Told db1:4711 to let go of lock 'x'. It stays shut until then, or until its session is over.");
   }
 
   @Test

@@ -49,6 +49,7 @@ abstract class DocumentContentSuite extends DocumentsFixture {
   void givenTextsOfAnyLength_thenEachIsKept_orRefusedAndTheDocumentStandsAsBefore() {
     int kept = 64 << 10;
     int refused = 2 * kept;
+    assertThat(isKept(kept)).as("a document of %d characters is kept", kept).isTrue();
     while (refused <= LONGEST && isKept(refused)) {
       kept = refused;
       refused *= 2;

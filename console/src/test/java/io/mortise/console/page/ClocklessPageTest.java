@@ -1,0 +1,135 @@
+package io.mortise.console.page;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.microsoft.playwright.Locator;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
+import io.mortise.admin.LockAdmin;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.console.Console;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.server.TestStore;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What is shown of a store that has no clock, so that only a waiter finds out who is dead. */
+class ClocklessPageTest {
+  private static final Duration RENEWED_AGO = Duration.ofSeconds(11);
+
+  @RegisterExtension final ConsolePage console = new ConsolePage();
+
+  /** A client that tells of sessions when they were renewed, and of none that it is over. */
+  private static LockClient clockless(LockClient real) {
+    LockAdmin admin =
+        proxy(
+            LockAdmin.class,
+            (proxy, method, arguments) -> {
+              Object answer = call(real.admin(), method, arguments);
+              return answer instanceof Optional<?> found && method.getName().equals("find")
+                  ? found.map(lock -> unjudged((LockInfo) lock))
+                  : answer;
+            });
+    return proxy(
+        LockClient.class,
+        (proxy, method, arguments) ->
+            method.getName().equals("admin") ? admin : call(real, method, arguments));
+  }
+
+  private static LockInfo unjudged(LockInfo lock) {
+    return new LockInfo(
+        lock.name(),
+        lock.permits(),
+        lock.lastToken(),
+        lock.shutFor(),
+        unjudged(lock.holders()),
+        unjudged(lock.waiters()),
+        lock.waiterCount(),
+        lock.lastEnd());
+  }
+
+  private static List<LockParticipant> unjudged(List<LockParticipant> parties) {
+    return parties.stream()
+        .map(
+            party ->
+                new LockParticipant(
+                    party.attempt(),
+                    party.client(),
+                    party.label(),
+                    party.share(),
+                    party.token(),
+                    party.since(),
+                    party.sessionTtl(),
+                    party.atMostLeft(),
+                    party.sticky(),
+                    party.idleLeft(),
+                    party.sessionTtl(),
+                    RENEWED_AGO))
+        .toList();
+  }
+
+  private static <T> T proxy(Class<T> type, InvocationHandler handler) {
+    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
+  }
+
+  private static Object call(Object target, Method method, Object[] arguments) throws Throwable {
+    try {
+      return method.invoke(target, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+  }
+
+  @Test
+  void givenHolderThatNobodyHasJudged_thenThePageSaysWhenItWasRenewed_andPromisesNoEnd() {
+    String url = TestStore.MEMORY.newUrl();
+    LockClient own = console.closed(LockClient.connect(url));
+    console.use(
+        console.closed(
+            Console.builder(clockless(own))
+                .budget(0.5)
+                .allow(ConsolePage.ALL)
+                .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .start()));
+    LockClient one = console.closed(LockClient.connect(url));
+    Lease lease = ConsolePage.hold(one, "job", "");
+    CompletableFuture<Void> told = new CompletableFuture<>();
+    lease.onLost(loss -> told.complete(null));
+    LockClient two = console.closed(LockClient.connect(url));
+    CompletableFuture<Lease> next = console.await(two, "job", "");
+
+    console.visit("/lock/job");
+    Locator facts = console.detail().locator(".facts");
+    assertThat(facts).containsText(Pattern.compile("renewed 1\\ds ago.*TTL \\d+s"));
+    assertThat(facts).not().containsText("left");
+    assertThat(console.detail().locator(".heads")).containsText("renewed");
+    assertThat(console.detail().locator("ol.queue .sess")).hasText(Pattern.compile("1\\ds ago"));
+    console.button("Evict…").click();
+    Locator dialog = console.page().locator("dialog");
+    assertThat(dialog)
+        .containsText(Pattern.compile("or until a waiter has seen no renewal for \\d+s\\."));
+    assertThat(dialog).not().containsText("session is over");
+    dialog.getByText("Evict", new Locator.GetByTextOptions().setExact(true)).click();
+    BoundedWait.join(told);
+    Locator note = console.page().locator(".note");
+    assertThat(note).containsText("stays shut until that process lets go, or until a waiter");
+    assertThat(note).not().containsText("at most");
+    assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+    console.closed(BoundedWait.join(next));
+    assertThat(note).containsText("Let go after");
+  }
+}
