@@ -106,7 +106,7 @@ final class NatsConnector implements AutoCloseable {
 
   private void failUnanswered(ConnectionListener.Events event) {
     if (event == ConnectionListener.Events.DISCONNECTED) {
-      // One that came since is asked for once more, too: the event may be told late.
+      // Requests sent since fail too, and are retried: the event may come late.
       unanswered
           .values()
           .forEach(answer -> answer.completeExceptionally(new IOException("the connection broke")));
