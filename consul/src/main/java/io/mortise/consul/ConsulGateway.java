@@ -22,7 +22,7 @@ final class ConsulGateway implements AutoCloseable {
   private static final int MOST_IN_FLIGHT = 32;
 
   /** For a million locks with names of 50 bytes. */
-  private static final long MOST_OF_KEYS = 64 << 20;
+  private static final long MAX_LIST_BYTES = 64 << 20;
 
   private static final int OK = 200;
   private static final int NOT_FOUND = 404;
@@ -80,10 +80,7 @@ final class ConsulGateway implements AutoCloseable {
 
   /** The same of a list of keys, which Consul does not divide into pages. */
   CompletionStage<Answer> readKeys(String path) {
-    HttpRequest one = request(path, null);
-    return call(
-        new HttpRequest(one.method(), one.path(), one.headers(), null, MOST_OF_KEYS),
-        Answer::isOfRead);
+    return call(new HttpRequest("GET", path, headers(), null, MAX_LIST_BYTES), Answer::isOfRead);
   }
 
   /** The same of what Consul tells of itself. */
@@ -133,12 +130,12 @@ final class ConsulGateway implements AutoCloseable {
   }
 
   private HttpRequest request(String path, @Nullable String body) {
+    return new HttpRequest(body == null ? "GET" : "PUT", path, headers(), body);
+  }
+
+  private Map<String, String> headers() {
     String token = target.token();
-    return new HttpRequest(
-        body == null ? "GET" : "PUT",
-        path,
-        token == null ? Map.of() : Map.of("X-Consul-Token", token),
-        body);
+    return token == null ? Map.of() : Map.of("X-Consul-Token", token);
   }
 
   /**

@@ -40,7 +40,7 @@ final class ConsulSettingsReport {
 
   /** Empty if this token may not ask. */
   private CompletionStage<String> ask(String path) {
-    return ReportingStore.orIfRefused(gateway.report(path).thenApply(Answer::body), "");
+    return ReportingStore.orElseIfUnfit(gateway.report(path).thenApply(Answer::body), "");
   }
 
   private static String setting(String settings, String name) {

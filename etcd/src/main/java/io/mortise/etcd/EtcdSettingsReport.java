@@ -46,7 +46,7 @@ final class EtcdSettingsReport {
 
   /** What etcd tells; empty if this user may not ask. */
   private CompletionStage<Optional<JsonObject>> ask(String path, String body) {
-    return ReportingStore.orIfRefused(
+    return ReportingStore.orElseIfUnfit(
         gateway.call(path, body).thenApply(Optional::of), Optional.empty());
   }
 

@@ -58,13 +58,14 @@ class MemcachedAccessTest {
         assertThatThrownBy(() -> client.admin().evict("x", holder.attempt(), Eviction.CLOSE))
             .isInstanceOf(UnsupportedByStoreException.class)
             .hasMessageContaining("cannot evict")
-            .hasMessageContaining("Delete the item 'mortise." + namespace + ":x' if the holder is");
+            .hasMessageContaining(
+                "Delete the item '" + Memcacheds.key(namespace, "x") + "' if the holder is");
         assertThatThrownBy(() -> client.admin().reopen("x"))
             .isInstanceOf(UnsupportedByStoreException.class)
             .hasMessageContaining("cannot open locks");
         lease.ensureValid();
       }
-      assertThat(raw.left("mortise." + namespace + ":x")).isEqualTo(-1);
+      assertThat(raw.left(Memcacheds.key(namespace, "x"))).isEqualTo(-1);
     }
   }
 

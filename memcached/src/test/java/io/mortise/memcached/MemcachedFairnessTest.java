@@ -53,7 +53,7 @@ class MemcachedFairnessTest {
   }
 
   private boolean isMarked() {
-    return MetaReply.of(raw.ask("mg mortise." + namespace + ":invoice/42 u h"))
+    return MetaReply.of(raw.ask("mg " + Memcacheds.key(namespace, "invoice/42") + " u h"))
         .flag('h')
         .equals("1");
   }

@@ -281,9 +281,15 @@ class MemcachedFaultTest {
       AttemptId attempt = holder.attempt();
       // As if it had been executed long ago, and nobody had heard of it.
       String item = new LockItem(attempt, new ClientLabel("h", 1, "x")).encoded();
-      raw.ask("add mortise." + namespace + ":invoice/42 0 9 " + item.length() + "\r\n" + item);
+      raw.ask(
+          "add "
+              + Memcacheds.key(namespace, "invoice/42")
+              + " 0 9 "
+              + item.length()
+              + "\r\n"
+              + item);
       assertThat(holder.acquire(LOCK, attempt, EX)).isInstanceOf(Reply.Granted.class);
-      assertThat(raw.left("mortise." + namespace + ":invoice/42")).isGreaterThan(100);
+      assertThat(raw.left(Memcacheds.key(namespace, "invoice/42"))).isGreaterThan(100);
       assertThat(holder.end(LOCK, attempt).was()).isEqualTo(Reply.AttemptState.HELD);
     }
   }
@@ -298,9 +304,15 @@ class MemcachedFaultTest {
       AttemptId attempt = holder.hold(LOCK, EX).attempt();
       holder.end(LOCK, attempt);
       String item = new LockItem(attempt, new ClientLabel("h", 1, "x")).encoded();
-      raw.ask("add mortise." + namespace + ":invoice/42 0 9 " + item.length() + "\r\n" + item);
+      raw.ask(
+          "add "
+              + Memcacheds.key(namespace, "invoice/42")
+              + " 0 9 "
+              + item.length()
+              + "\r\n"
+              + item);
       assertThat(holder.renew()).isInstanceOf(Renewal.Renewed.class);
-      assertThat(raw.left("mortise." + namespace + ":invoice/42")).isLessThanOrEqualTo(9);
+      assertThat(raw.left(Memcacheds.key(namespace, "invoice/42"))).isLessThanOrEqualTo(9);
     }
   }
 
@@ -314,12 +326,12 @@ class MemcachedFaultTest {
       for (int i = 0; i < 200; i++) {
         holder.hold(LockName.of("n" + i), EX);
       }
-      raw.ask("md mortise." + namespace + ":n77");
-      raw.ask("mg mortise." + namespace + ":n78 T20");
+      raw.ask("md " + Memcacheds.key(namespace, "n77"));
+      raw.ask("mg " + Memcacheds.key(namespace, "n78") + " T20");
       assertThat(holder.notifications())
           .singleElement()
           .satisfies(told -> assertThat(told.name().value()).isEqualTo("n77"));
-      assertThat(raw.left("mortise." + namespace + ":n78")).isGreaterThan(100);
+      assertThat(raw.left(Memcacheds.key(namespace, "n78"))).isGreaterThan(100);
     }
   }
 

@@ -20,6 +20,11 @@ final class Memcacheds {
     return "test" + NAMESPACES.incrementAndGet();
   }
 
+  /** The item of a lock. */
+  static String key(String namespace, String name) {
+    return "mortise." + namespace + ":" + name;
+  }
+
   /** The server that all tests of the JVM share. */
   static synchronized MemcachedServer shared() {
     MemcachedServer started = shared;

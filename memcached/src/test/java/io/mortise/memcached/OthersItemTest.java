@@ -61,11 +61,11 @@ class OthersItemTest {
       SessionDriver former = SessionDriver.open(store, SHORT, "former");
       SessionDriver holder = SessionDriver.open(store, LONG, "holder");
       AttemptId lost = former.hold(LOCK, EX).attempt();
-      assertThat(raw.ask("md mortise." + namespace + ":invoice/42")).isEqualTo("HD");
+      assertThat(raw.ask("md " + Memcacheds.key(namespace, "invoice/42"))).isEqualTo("HD");
       AttemptId held = holder.hold(LOCK, EX).attempt();
       assertThat(former.notifications())
           .containsExactly(new SessionNotification.HoldEnded(LOCK, lost, Reply.EndReason.UNKNOWN));
-      assertThat(raw.left("mortise." + namespace + ":invoice/42")).isGreaterThan(100);
+      assertThat(raw.left(Memcacheds.key(namespace, "invoice/42"))).isGreaterThan(100);
       assertThat(holder.end(LOCK, held).was()).isEqualTo(Reply.AttemptState.HELD);
     }
   }
@@ -118,7 +118,7 @@ class OthersItemTest {
   void givenItemThatWasTouchedMeanwhile_whenItIsReleased_thenItIsGone() {
     MemcachedServer server = Memcacheds.shared();
     String namespace = Memcacheds.namespace();
-    String key = "mortise." + namespace + ":invoice/42";
+    String key = Memcacheds.key(namespace, "invoice/42");
     try (RawMemcachedConnection raw = new RawMemcachedConnection(server.port());
         LockStore store = MemcachedStore.open(server.url() + "?namespace=" + namespace)) {
       SessionDriver holder = SessionDriver.open(store, LONG, "holder");

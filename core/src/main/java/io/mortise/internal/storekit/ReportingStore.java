@@ -40,13 +40,13 @@ public final class ReportingStore extends ForwardingStore {
     return new ReportingStore(store, report);
   }
 
-  /** An answer for a report; another value if the server refuses it to this user. */
-  public static <T> CompletionStage<T> orIfRefused(CompletionStage<T> told, T otherwise) {
-    return told.exceptionally(
+  /** The answer for a report; the fallback if it fails with a {@link StoreUnfitException}. */
+  public static <T> CompletionStage<T> orElseIfUnfit(CompletionStage<T> answer, T fallback) {
+    return answer.exceptionally(
         failure -> {
           Throwable cause = CompletionStages.cause(failure);
           if (cause instanceof StoreUnfitException) {
-            return otherwise;
+            return fallback;
           }
           throw new CompletionException(cause);
         });

@@ -58,15 +58,15 @@ class ReportingStoreTest {
   }
 
   @Test
-  void givenWhatAServerTells_whenItRefuses_thenSomethingElseStandsForIt_andOtherFailuresStay() {
+  void givenRefusedAnswer_thenTheFallbackIsReported_andOtherFailuresRemain() {
     CompletionStage<String> refused =
         CompletableFuture.failedFuture(
             new CompletionException(new StoreUnfitException("Not to this user.")));
     CompletionStage<String> failed = CompletableFuture.failedFuture(reason);
 
-    assertThat(ReportingStore.orIfRefused(refused, "none")).isCompletedWithValue("none");
+    assertThat(ReportingStore.orElseIfUnfit(refused, "none")).isCompletedWithValue("none");
     assertThatThrownBy(
-            () -> ReportingStore.orIfRefused(failed, "none").toCompletableFuture().join())
+            () -> ReportingStore.orElseIfUnfit(failed, "none").toCompletableFuture().join())
         .hasCause(reason);
   }
 }

@@ -1,5 +1,6 @@
 package io.mortise.testkit.server;
 
+import io.mortise.annotation.Beta;
 import io.mortise.testkit.BoundedWait;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import java.util.stream.IntStream;
  *
  * <p>Each method returns when the server is in the state that it tells of.
  */
+@Beta
 public interface LocalServer extends AutoCloseable {
   /** The port for plain connections. It stays the same while the server lives. */
   int port();
@@ -44,10 +46,12 @@ public interface LocalServer extends AutoCloseable {
   void close();
 
   /**
-   * Three servers that elect a leader among them, which are numbered from 0. For one thread.
+   * Three servers on 127.0.0.1 that elect a leader among them, and are numbered from 0. For one
+   * thread.
    *
-   * @param <S> what a member is
+   * @param <S> the type of a member
    */
+  @Beta
   abstract class LocalCluster<S extends LocalServer> implements AutoCloseable {
     static final int MEMBERS = 3;
     private static final Duration ELECTION = Duration.ofSeconds(60);
@@ -103,7 +107,7 @@ public interface LocalServer extends AutoCloseable {
       return members.get(number);
     }
 
-    /** The addresses of all members as a store's URL, this one first. */
+    /** The addresses of all members on 127.0.0.1 as a store's URL, this one first. */
     public final String url(int first) {
       String scheme = member(0).url().replaceFirst("://.*", "://");
       return IntStream.range(0, size())

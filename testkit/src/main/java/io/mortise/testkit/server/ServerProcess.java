@@ -80,6 +80,7 @@ public abstract class ServerProcess implements LocalServer {
    * @param folder exists, and is the server's own from now on
    * @param command the program and its arguments; a restart repeats it
    * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws UncheckedIOException if the program cannot be started
    */
   @SuppressWarnings("this-escape") // a hook that runs when the JVM ends
   protected ServerProcess(
@@ -112,8 +113,10 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /**
-   * A port of the loopback that nobody uses now, and nobody else who asks here is given while this
-   * JVM lives. For what a server of this JVM listens on.
+   * Reserves a free port of the loopback, 11000 to 21999. No other caller in any JVM of this user
+   * gets it while this JVM lives.
+   *
+   * @throws IllegalStateException if none is free
    */
   protected static int freePort() {
     return PortAllocator.reserve();

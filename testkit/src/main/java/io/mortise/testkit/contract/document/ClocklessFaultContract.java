@@ -14,7 +14,6 @@ import io.mortise.annotation.Beta;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.time.DurationText;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.SessionDriver;
@@ -187,7 +186,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
   /** Each grant is a write of the one record, which all of them read. */
   @Test
   @Tag("extended")
-  void given100FairWaitersOf20Clients_thenEachIsServedInTurn_andNoneTwiceBeforeAnother()
+  void given100FairWaitersOf20Clients_thenNoneIsServedTwiceBeforeAnotherOnce_andTokensRise()
       throws Exception {
     List<LockClient> clients = new ArrayList<>();
     try (LockClient keeper = client(LONG)) {
@@ -197,7 +196,6 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
       Queue<Integer> served = new ConcurrentLinkedQueue<>();
       Queue<Long> tokens = new ConcurrentLinkedQueue<>();
       List<CompletableFuture<Void>> waiters = new ArrayList<>();
-      long began;
       try (Lease first = fair(keeper).acquireWithin(LONG)) {
         for (int i = 0; i < WAITERS; i++) {
           int waiter = i;
@@ -220,13 +218,10 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
             "all wait",
             () -> keeper.admin().find("crowd").orElseThrow().waiters().size() == WAITERS);
         first.ensureValid();
-        began = System.nanoTime();
       }
       BoundedWait.until(
           CROWD, "all were served", () -> waiters.stream().allMatch(CompletableFuture::isDone));
       waiters.forEach(BoundedWait::join);
-      Duration took = Duration.ofNanos(System.nanoTime() - began);
-      System.out.printf("%d grants in %s%n", served.size(), DurationText.format(took));
       assertThat(served).hasSize(2 * WAITERS);
       assertThat(List.copyOf(served).subList(0, WAITERS)).doesNotHaveDuplicates();
       assertThat(List.copyOf(tokens)).isSorted().doesNotHaveDuplicates();

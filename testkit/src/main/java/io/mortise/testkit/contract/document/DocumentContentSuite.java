@@ -22,6 +22,9 @@ abstract class DocumentContentSuite extends DocumentsFixture {
   /** More than the limits of most servers. */
   private static final int LONGEST = 4 << 20;
 
+  /** More than the thousand keys that many servers list at a time. */
+  private static final int MANY = 1100;
+
   /** One is as long as the record of a lock with a thousand waiters. Some lengths have 16 bits. */
   @Test
   void givenLongTexts_thenAllOfEachIsKept() {
@@ -115,7 +118,7 @@ abstract class DocumentContentSuite extends DocumentsFixture {
     List<String> all = new ArrayList<>();
     List<String> page = BoundedWait.join(documents().scan(prefix, "", limit));
     all.addAll(page);
-    while (page.size() == limit && all.size() <= many()) {
+    while (page.size() == limit && all.size() <= MANY) {
       page = BoundedWait.join(documents().scan(prefix, page.get(limit - 1), limit));
       all.addAll(page);
     }
@@ -162,7 +165,7 @@ abstract class DocumentContentSuite extends DocumentsFixture {
   /** A server that lists a thousand keys at a time, and says that there are more. */
   @Test
   void givenMoreDocumentsThanServersListAtATime_whenAllAreAskedFor_thenNoneIsLeftOut() {
-    Set<String> keys = makeMany(many()).keySet();
+    Set<String> keys = makeMany(MANY).keySet();
     List<String> listed = BoundedWait.join(documents().scan("lock/", "", 2048));
     assertThat(listed.size())
         .as("keys listed: fewer than the limit are the last ones, also if a server lists by pages")

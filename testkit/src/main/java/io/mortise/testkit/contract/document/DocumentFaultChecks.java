@@ -30,6 +30,9 @@ final class DocumentFaultChecks implements AutoCloseable {
   /** Much less than a request waits for its answer. */
   private static final Duration SOON = Duration.ofSeconds(5);
 
+  /** For an adapter that is told by its connection; a timeout is ten seconds or more. */
+  private static final Duration NOTICE = Duration.ofSeconds(1);
+
   private final VersionedDocuments direct;
   private final int port;
   private final VersionedText found;
@@ -148,11 +151,12 @@ final class DocumentFaultChecks implements AutoCloseable {
   /** While an answer is told to its caller, other threads call. */
   void assertNoLockIsHeld(Duration patience) {
     proxy.weather(NetworkCondition.ANSWERS_HELD);
+    long returnMillis = BoundedWait.scaled(atMost(SOON, patience)).toMillis();
     Function<Object, Boolean> another =
         answer ->
             CompletableFuture.supplyAsync(() -> proxied.read(KEY), DocumentFaultChecks::inCaller)
                 .thenApply(called -> true)
-                .completeOnTimeout(false, atMost(SOON, patience).toMillis(), TimeUnit.MILLISECONDS)
+                .completeOnTimeout(false, returnMillis, TimeUnit.MILLISECONDS)
                 .join();
     List<CompletionStage<Boolean>> returned =
         List.of(
@@ -169,10 +173,10 @@ final class DocumentFaultChecks implements AutoCloseable {
   void assertOutage(Duration patience) {
     List<CompletableFuture<?>> answers = new ArrayList<>();
     proxy.weather(NetworkCondition.ANSWERS_HELD);
-    answers.addAll(look());
+    answers.addAll(readAndScan());
     proxy.cut();
     proxy.weather(NetworkCondition.FAIR);
-    answers.addAll(look());
+    answers.addAll(readAndScan());
     assertThat(answers)
         .as("reads and lists without an answer fail with a StoreUnavailableException")
         .allMatch(answer -> BoundedWait.join(answer.handle(this::isTrueOrUnavailable)));
@@ -181,7 +185,7 @@ final class DocumentFaultChecks implements AutoCloseable {
     assertThat(BoundedWait.join(proxied.read(KEY))).isEqualTo(read());
   }
 
-  private List<CompletableFuture<?>> look() {
+  private List<CompletableFuture<?>> readAndScan() {
     return List.of(
         proxied.read(KEY).toCompletableFuture(),
         proxied.scan("lock/", "", 10).toCompletableFuture());
@@ -211,13 +215,16 @@ final class DocumentFaultChecks implements AutoCloseable {
     DocumentsFixture.writeOnce(proxied, WATCHED);
     DocumentsFixture.writeUntil(patience, direct, WATCHED, () -> told.get() > 0);
     proxy.weather(NetworkCondition.ANSWERS_HELD);
-    CompletableFuture<VersionedText> lost = proxied.read(KEY).toCompletableFuture();
+    CompletableFuture<Written> lost = write(proxied, "lost");
+    BoundedWait.until(BoundedWait.ANSWER, "the write was made", () -> "lost".equals(read().text()));
     proxy.reset();
     proxy.weather(NetworkCondition.FAIR);
-    // Most adapters notice at once; others at the end of a timeout.
+    // Most adapters notice at once. For others the writes below go on until their timeout.
     var unused =
         BoundedWait.join(
-            lost.handle((found, failure) -> true).completeOnTimeout(true, 1, TimeUnit.SECONDS));
+            lost.handle((written, failure) -> true)
+                .completeOnTimeout(
+                    true, BoundedWait.scaled(NOTICE).toMillis(), TimeUnit.MILLISECONDS));
     BoundedWait.until(patience, "a write was made after the break", () -> isWritten(WATCHED));
     int before = told.get();
     DocumentsFixture.writeUntil(patience, direct, WATCHED, () -> told.get() > before);

@@ -64,11 +64,6 @@ abstract class DocumentsFixture {
     return BoundedWait.ANSWER;
   }
 
-  /** More than the thousand keys that many servers list at a time. */
-  int many() {
-    return 1100;
-  }
-
   /** The documents that all of a test's helpers use. */
   protected final VersionedDocuments documents() {
     VersionedDocuments present = documents;
