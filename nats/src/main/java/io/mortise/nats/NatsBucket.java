@@ -321,8 +321,8 @@ final class NatsBucket implements AutoCloseable {
     if (most > 0 && length > most) {
       return CompletableFuture.failedFuture(
           unavailable(
-              "refuses a lock with so many holders and waiters: a message has %d bytes at most. Set max_payload of its servers higher"
-                  .formatted(most)));
+              "takes no request of %d bytes, as of a lock with very many holders and waiters: max_payload of its servers is %d"
+                  .formatted(length, most)));
     }
     CompletableFuture<Message> answer;
     try {
