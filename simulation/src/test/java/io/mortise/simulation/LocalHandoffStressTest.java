@@ -26,6 +26,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
@@ -51,6 +52,8 @@ class LocalHandoffStressTest {
 
   /** So many critical sections make a fight, however slow the machine. */
   private static final long ENOUGH = 200;
+
+  private static final FightEnd SHORT_FIGHT = new FightEnd(SHORT, 0);
 
   /** What goes wrong by chance is given some chances. */
   private static final int TRIES = 10;
@@ -98,7 +101,8 @@ class LocalHandoffStressTest {
   void givenThreadsThatDoNotShareALock_thenTheTestNotices() throws Exception {
     AtomicInteger number = new AtomicInteger();
     for (int i = 0; i < TRIES && wrong.isEmpty(); i++) {
-      fight(2, 4, store, client -> client.lock("own" + number.incrementAndGet()), SHORT, SHORT);
+      fight(
+          2, 4, store, client -> client.lock("own" + number.incrementAndGet()), SHORT_FIGHT, SHORT);
     }
     assertThat(wrong).contains("Two are inside.");
   }
@@ -122,7 +126,7 @@ class LocalHandoffStressTest {
             }
           }
         };
-    fight(2, 4, lossy, client -> client.lock(lock), SHORT, SHORT);
+    fight(2, 4, lossy, client -> client.lock(lock), SHORT_FIGHT, SHORT);
   }
 
   private void fightWell(int processes, int threadsEach, LockOptions options) throws Exception {
@@ -131,7 +135,7 @@ class LocalHandoffStressTest {
         threadsEach,
         store,
         client -> client.lock("hot").with(options),
-        RUN,
+        new FightEnd(RUN, ENOUGH),
         LONGEST_WAIT);
     assertThat(wrong).isEmpty();
     assertThat(unguarded).isEqualTo(sections.get()).isGreaterThan(ENOUGH);
@@ -140,28 +144,42 @@ class LocalHandoffStressTest {
     }
   }
 
+  /**
+   * When a fight ends.
+   *
+   * @param run how long it lasts at least
+   * @param enough how many critical sections it has to have, for which a slow machine has longer
+   */
+  private record FightEnd(Duration run, long enough) {
+    boolean isAhead(long nanos, long sections) {
+      return nanos < run.toNanos()
+          || (sections <= enough && nanos < run.plus(LONGEST_WAIT).toNanos());
+    }
+  }
+
   private void fight(
       int processes,
       int threadsEach,
       LockStore between,
       Function<EngineClient, DistributedLock> locks,
-      Duration run,
+      FightEnd fightEnd,
       Duration longestWait)
       throws Exception {
     List<Thread> threads = new ArrayList<>();
-    long end = System.nanoTime() + run.toNanos();
+    long began = System.nanoTime();
+    BooleanSupplier goesOn = () -> fightEnd.isAhead(System.nanoTime() - began, sections.get());
     for (int process = 0; process < processes; process++) {
       EngineClient client = InterceptingStore.client(between, "p" + process, TTL, EngineRules.ALL);
       clients.add(client);
       for (int i = 0; i < threadsEach; i++) {
         long seed = process * 100L + i;
         DistributedLock lock = locks.apply(client);
-        threads.add(new Thread(() -> work(lock, seed, end)));
+        threads.add(new Thread(() -> work(lock, seed, goesOn)));
       }
     }
     threads.forEach(Thread::start);
     SplittableRandom random = new SplittableRandom(7);
-    while (end - System.nanoTime() > 0) {
+    while (goesOn.getAsBoolean()) {
       Thread.sleep(1);
       threads.get(random.nextInt(threads.size())).interrupt();
     }
@@ -175,10 +193,10 @@ class LocalHandoffStressTest {
     }
   }
 
-  private void work(DistributedLock lock, long seed, long end) {
+  private void work(DistributedLock lock, long seed, BooleanSupplier goesOn) {
     SplittableRandom random = new SplittableRandom(seed);
     try {
-      while (end - System.nanoTime() > 0) {
+      while (goesOn.getAsBoolean()) {
         Lease lease = acquire(lock, random);
         if (lease != null) {
           section(lease, random);
