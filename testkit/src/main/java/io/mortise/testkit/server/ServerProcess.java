@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A server that is a program of this machine, with a folder of its own. Process and folder are gone
- * after {@link #close()}, and at the latest when the JVM ends, however it ends. For one thread.
+ * after {@link #close()}, and at the latest when the JVM ends. If the JVM is killed, the process
+ * ends as well; the folder stays, and so do children of the process. For one thread.
  *
  * <p>A subclass has a static method that makes the folder and the command, on a {@link #freePort},
  * and a constructor that starts them. Needs {@code sh} and {@code kill}.

@@ -142,7 +142,7 @@ abstract class DocumentsFixture {
     long[] next = {0};
     BoundedWait.until(
         patience,
-        "a watch told of a change of " + key,
+        "a watch told of a change of " + key + " (if there is no watch, override pushes())",
         () -> {
           if (!told.getAsBoolean() && next[0]++ % 20 == 0) {
             writeOnce(writer, key);
