@@ -12,10 +12,11 @@ import org.jspecify.annotations.Nullable;
 final class EtcdRefusal extends Exception {
   private static final long serialVersionUID = 1L;
 
-  // The codes of gRPC that etcd uses, and one of HTTP.
+  // The codes of gRPC that etcd uses, and some of HTTP.
   private static final String INVALID_ARGUMENT = "3";
   private static final String PERMISSION_DENIED = "7";
   private static final String UNAUTHENTICATED = "16";
+  private static final int OK = 200;
   private static final int NOT_FOUND = 404;
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int SERVER_ERROR = 500;
@@ -86,9 +87,11 @@ final class EtcdRefusal extends Exception {
       return unfit(
           "Etcd speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(store));
     } else if (isOfAnotherServer()) {
-      return unfit(
+      String message =
           "Etcd has no JSON gateway there (store=%s, %s). If another server has answered, correct host and port; else use etcd 3.4 or later, without --enable-grpc-gateway=false."
-              .formatted(store, answer));
+              .formatted(store, answer);
+      // A proxy may show a page instead of what it cannot reach now.
+      return status == OK ? new StoreUnavailableException(message, this) : unfit(message);
     } else if (says("user name is empty")) {
       return unfit(
           "Etcd wants a user (store=%s). Write etcd://user:password@host:2379.".formatted(store));

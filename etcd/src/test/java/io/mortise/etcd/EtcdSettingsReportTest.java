@@ -52,6 +52,6 @@ class EtcdSettingsReportTest {
   void givenServerThatCannotAnswerNow_thenThereIsNoReport() {
     assertThatThrownBy(() -> report(503, "{\"code\":14,\"message\":\"etcdserver: no leader\"}"))
         .hasMessageContaining("no leader");
-    assertThatThrownBy(() -> report(200, "<html>")).hasMessageContaining("Not a JSON object");
+    assertThatThrownBy(() -> report(200, "<html>")).hasMessageContaining("no JSON gateway");
   }
 }
