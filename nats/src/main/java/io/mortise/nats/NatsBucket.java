@@ -118,6 +118,28 @@ final class NatsBucket implements AutoCloseable {
   }
 
   /**
+   * Looks for the first message of a key after it was written. Completes exceptionally if it is not
+   * found. A server of 2.9 whose files a power cut has damaged finds no message that it stores,
+   * until it is started again: it would take a first message from each process.
+   *
+   * @param sequence empty if it was not written
+   */
+  CompletionStage<OptionalLong> checkFound(String key, OptionalLong sequence) {
+    if (sequence.isEmpty()) {
+      return CompletableFuture.completedFuture(sequence);
+    }
+    return last(key)
+        .thenApply(
+            found -> {
+              if (found.hasError() || found.getSeq() < sequence.getAsLong()) {
+                throw unavailable(
+                    "does not find what it has just stored. If that goes on, start the server again");
+              }
+              return sequence;
+            });
+  }
+
+  /**
    * The number of a message that was written; empty if it was not.
    *
    * @param refusals codes that say that it was not

@@ -150,16 +150,13 @@ final class NatsDocuments implements VersionedDocuments {
       headers.put(OPERATION, "DEL");
     }
     byte[] body = text == null ? new byte[0] : text.getBytes(StandardCharsets.UTF_8);
-    if (found.equals(NO_STREAM)) {
-      return bucket
-          .make()
-          .thenCompose(made -> bucket.write(token, UNWRITTEN, headers, body))
-          .thenApply(sequence -> written(key, text, sequence));
-    }
-    String expected = found.version().startsWith(UNWRITTEN) ? UNWRITTEN : found.version();
-    return bucket
-        .write(token, expected, headers, body)
-        .thenApply(sequence -> written(key, text, sequence));
+    CompletionStage<OptionalLong> write =
+        found.version().startsWith(UNWRITTEN)
+            ? (found.equals(NO_STREAM) ? bucket.make() : completedFuture(found))
+                .thenCompose(made -> bucket.write(token, UNWRITTEN, headers, body))
+                .thenCompose(sequence -> bucket.checkFound(token, sequence))
+            : bucket.write(token, found.version(), headers, body);
+    return write.thenApply(sequence -> written(key, text, sequence));
   }
 
   private Written written(String key, @Nullable String text, OptionalLong sequence) {

@@ -3,22 +3,29 @@ package io.mortise.nats;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.StoreUnavailableException;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.spi.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.DocumentsContract;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import io.nats.client.api.StreamConfiguration;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Documents in a real bucket, and what of them is written late. */
 class NatsDocumentsTest extends DocumentsContract {
-  private final String url =
-      NatsServers.shared().url() + "?timeout=10s&namespace=" + NatsServers.namespace();
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  private final String namespace = NatsServers.namespace();
+  private final String url = NatsServers.shared().url() + "?timeout=10s&namespace=" + namespace;
 
   private static NatsDocuments open(String where, Duration markersKept) {
     return new NatsDocuments(
@@ -69,6 +76,27 @@ class NatsDocumentsTest extends DocumentsContract {
         .hasMessageContaining("StoreUnavailableException")
         .hasMessageContaining("max_payload");
     assertThat(write("lock/a", absent, "x".repeat(1_048_000))).as("the control").isTrue();
+  }
+
+  /** As on a server that finds no message, and so takes a first one from each process. */
+  @Test
+  void givenFirstMessageThatIsNotFound_whenItsWriteIsAnswered_thenTheWriteHasFailed()
+      throws Exception {
+    assertThat(write("lock/b", read("lock/b"), "makes the bucket")).isTrue();
+    VersionedText none = read("lock/a");
+    try (FaultInjectionProxy way = FaultInjectionProxy.to(port());
+        NatsOperator operator = NatsOperator.of(NatsServers.shared())) {
+      VersionedDocuments behind = closedAtTheEnd(openBehind(way.port()));
+      way.weather(NetworkCondition.ANSWERS_HELD);
+      CompletableFuture<Written> write =
+          behind.compareAndSet("lock/a", none, "text").toCompletableFuture();
+      BoundedWait.until(LONG, "it was stored", () -> read("lock/a").text() != null);
+      operator.streams().purgeStream("KV_mortise-" + namespace);
+      way.weather(NetworkCondition.FAIR);
+      assertThatThrownBy(() -> BoundedWait.join(write))
+          .hasCauseInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("does not find what it has just stored");
+    }
   }
 
   @Test
