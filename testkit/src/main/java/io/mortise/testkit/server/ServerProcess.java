@@ -267,7 +267,6 @@ public abstract class ServerProcess implements LocalServer {
       while (!answers()) {
         if (!started.isAlive() || System.nanoTime() - start > START_SECONDS * 1_000_000_000L) {
           String said = Files.readString(log.toPath());
-          kill();
           throw new IllegalStateException(name + " did not start: " + command + "\n" + said);
         }
         Thread.sleep(10);
@@ -280,7 +279,6 @@ public abstract class ServerProcess implements LocalServer {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(e);
     } catch (RuntimeException e) {
-      // As of a probe that cannot read an answer.
       kill();
       throw e;
     }
