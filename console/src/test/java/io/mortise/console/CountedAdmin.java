@@ -1,11 +1,6 @@
 package io.mortise.console;
 
 import io.mortise.LockClient;
-import io.mortise.admin.LockAdmin;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -18,35 +13,18 @@ final class CountedAdmin {
   private volatile CountDownLatch answers = new CountDownLatch(0);
 
   CountedAdmin(LockClient real) {
-    LockAdmin admin =
-        proxy(
-            LockAdmin.class,
-            (proxy, method, arguments) -> {
+    this.client =
+        ClientProxy.of(
+            real,
+            (admin, method, arguments) -> {
               if (method.getName().equals("find")) {
                 found.add(String.valueOf(arguments[0]));
                 answers.await();
               } else if (method.getName().equals("survey")) {
                 surveys.add(String.valueOf(arguments[1]));
               }
-              return call(real.admin(), method, arguments);
+              return ClientProxy.call(admin, method, arguments);
             });
-    this.client =
-        proxy(
-            LockClient.class,
-            (proxy, method, arguments) ->
-                method.getName().equals("admin") ? admin : call(real, method, arguments));
-  }
-
-  private static <T> T proxy(Class<T> type, InvocationHandler handler) {
-    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
-  }
-
-  private static Object call(Object target, Method method, Object[] arguments) throws Throwable {
-    try {
-      return method.invoke(target, arguments);
-    } catch (InvocationTargetException e) {
-      throw e.getCause();
-    }
   }
 
   LockClient client() {

@@ -280,18 +280,18 @@ class MemcachedFaultTest {
       SessionDriver holder = SessionDriver.open(store, LONG, "holder");
       AttemptId attempt = holder.attempt();
       // As if it had been executed long ago, and nobody had heard of it.
-      String item = new LockItem(attempt, new ClientLabel("h", 1, "x")).encoded();
-      raw.ask(
-          "add "
-              + Memcacheds.key(namespace, "invoice/42")
-              + " 0 9 "
-              + item.length()
-              + "\r\n"
-              + item);
+      addItem(raw, namespace, attempt);
       assertThat(holder.acquire(LOCK, attempt, EX)).isInstanceOf(Reply.Granted.class);
       assertThat(raw.left(Memcacheds.key(namespace, "invoice/42"))).isGreaterThan(100);
       assertThat(holder.end(LOCK, attempt).was()).isEqualTo(Reply.AttemptState.HELD);
     }
+  }
+
+  /** Adds the item of an acquire, as one that is executed outside its client's sight. */
+  private static void addItem(RawMemcachedConnection raw, String namespace, AttemptId attempt) {
+    String item = new LockItem(attempt, new ClientLabel("h", 1, "x")).encoded();
+    String key = Memcacheds.key(namespace, "invoice/42");
+    raw.ask("add " + key + " 0 9 " + item.length() + "\r\n" + item);
   }
 
   @Test
@@ -303,14 +303,7 @@ class MemcachedFaultTest {
       SessionDriver holder = SessionDriver.open(store, LONG, "holder");
       AttemptId attempt = holder.hold(LOCK, EX).attempt();
       holder.end(LOCK, attempt);
-      String item = new LockItem(attempt, new ClientLabel("h", 1, "x")).encoded();
-      raw.ask(
-          "add "
-              + Memcacheds.key(namespace, "invoice/42")
-              + " 0 9 "
-              + item.length()
-              + "\r\n"
-              + item);
+      addItem(raw, namespace, attempt);
       assertThat(holder.renew()).isInstanceOf(Renewal.Renewed.class);
       assertThat(raw.left(Memcacheds.key(namespace, "invoice/42"))).isLessThanOrEqualTo(9);
     }

@@ -7,16 +7,12 @@ import com.microsoft.playwright.Locator;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
-import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
+import io.mortise.console.ClientProxy;
 import io.mortise.console.Console;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.TestStore;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -35,19 +31,14 @@ class ClocklessPageTest {
 
   /** A client that tells of sessions when they were renewed, and of none that it is over. */
   private static LockClient clockless(LockClient real) {
-    LockAdmin admin =
-        proxy(
-            LockAdmin.class,
-            (proxy, method, arguments) -> {
-              Object answer = call(real.admin(), method, arguments);
-              return answer instanceof Optional<?> found && method.getName().equals("find")
-                  ? found.map(lock -> unjudged((LockInfo) lock))
-                  : answer;
-            });
-    return proxy(
-        LockClient.class,
-        (proxy, method, arguments) ->
-            method.getName().equals("admin") ? admin : call(real, method, arguments));
+    return ClientProxy.of(
+        real,
+        (admin, method, arguments) -> {
+          Object answer = ClientProxy.call(admin, method, arguments);
+          return answer instanceof Optional<?> found && method.getName().equals("find")
+              ? found.map(lock -> unjudged((LockInfo) lock))
+              : answer;
+        });
   }
 
   private static LockInfo unjudged(LockInfo lock) {
@@ -80,18 +71,6 @@ class ClocklessPageTest {
                     party.sessionTtl(),
                     RENEWED_AGO))
         .toList();
-  }
-
-  private static <T> T proxy(Class<T> type, InvocationHandler handler) {
-    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
-  }
-
-  private static Object call(Object target, Method method, Object[] arguments) throws Throwable {
-    try {
-      return method.invoke(target, arguments);
-    } catch (InvocationTargetException e) {
-      throw e.getCause();
-    }
   }
 
   @Test
