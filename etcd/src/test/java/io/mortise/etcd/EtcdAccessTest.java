@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
 import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
@@ -113,9 +114,10 @@ class EtcdAccessTest {
         });
     web.start();
     try {
-      assertUnfit(
-          "etcd://127.0.0.1:" + web.getAddress().getPort(),
-          "status=200, server='shop', answer='<html>').");
+      assertThatThrownBy(() -> EtcdStore.open("etcd://127.0.0.1:" + web.getAddress().getPort()))
+          .as("it may be a proxy's page about an etcd that it cannot reach now")
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("status=200, server='shop', answer='<html>').");
     } finally {
       web.stop(0);
     }
