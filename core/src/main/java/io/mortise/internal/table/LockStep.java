@@ -117,7 +117,7 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
       @Nullable LockDocument document,
       Liveness liveness,
       Function<LockTable<LockDocument, RuntimeException>, T> step) {
-    return apply(document, BY_CLOCK, liveness, step);
+    return apply(document, BY_CLOCK, LockTable.STEPS, liveness, step);
   }
 
   /**
@@ -125,15 +125,17 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
    *
    * @param revision one that the store had when the record was read, and that each write raises; or
    *     {@link #BY_CLOCK}
+   * @param mostServed the most waiters that may be granted the lock: each makes the record longer
    */
   public static <T> StepResult<T> apply(
       @Nullable LockDocument document,
       long revision,
+      int mostServed,
       Liveness liveness,
       Function<LockTable<LockDocument, RuntimeException>, T> step) {
     LockStep records = new LockStep(document == null ? null : document.copy(), liveness, false);
     records.revision = revision;
-    T reply = step.apply(new LockTable<>(records));
+    T reply = step.apply(LockTable.serving(mostServed, records));
     return new StepResult<>(
         records.document, records.changed, reply, records.obsolete, records.notifications);
   }

@@ -78,6 +78,9 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   /** Whether holds outlive their sessions until a contender brings the proof. */
   private final boolean proofs;
 
+  /** The most waiters that one step serves. */
+  private final int mostServed;
+
   /** A table under all rules, of a store that can do everything. */
   public LockTable(LockRecords<L, X> records) {
     this(records, TableRules.ALL, Set.of(Capability.PROOF));
@@ -88,9 +91,21 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
    * hangs on dead sessions by itself. What else it may lack makes no difference here.
    */
   public LockTable(LockRecords<L, X> records, TableRules rules, Set<Capability> capabilities) {
+    this(records, rules, capabilities, rules.steps());
+  }
+
+  private LockTable(
+      LockRecords<L, X> records, TableRules rules, Set<Capability> capabilities, int mostServed) {
     this.records = records;
     this.rules = rules;
     this.proofs = capabilities.contains(Capability.PROOF);
+    this.mostServed = mostServed;
+  }
+
+  /** A table whose steps serve so many waiters at most, so that a record grows less. */
+  static <L extends LockRecord, X extends Exception> LockTable<L, X> serving(
+      int mostServed, LockRecords<L, X> records) {
+    return new LockTable<>(records, TableRules.ALL, Set.of(Capability.PROOF), mostServed);
   }
 
   /** Does one request. */
@@ -496,7 +511,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
     for (int step = 0; lock.waiters > 0; step++) {
       if (lock.shutUntil > now) {
         return QueueRemainder.BLOCKED;
-      } else if (proofs && step == rules.steps()) {
+      } else if (proofs && step == mostServed) {
         // To come back for those that were passed over alone would never end.
         return lock.waiters < before ? QueueRemainder.MORE : QueueRemainder.BLOCKED;
       }

@@ -1,13 +1,16 @@
 package io.mortise.spi.document;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.spi.document.VersionedDocuments.Written;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Conflicts.</b> Each means that another process got on, so all get on. From the third one of
  * a step on, the process waits for a random time before it reads again, so that many contenders do
  * not fail each other's writes for long.
+ *
+ * <p><b>Refusals.</b> A step whose document the server refuses, most likely because it is too
+ * large, may be taken again in a smaller form.
  *
  * <p>Thread-safe. Remembers the 10,000 documents that were used last.
  */
@@ -65,8 +71,17 @@ final class DocumentUpdater {
    *
    * @param changed whether the document is to be written
    * @param text the document from now on; null for none
+   * @param smaller the step in a form that makes the document shorter; null if there is none
    */
-  record Update<T>(boolean changed, @Nullable String text, T result) {}
+  record Update<T>(
+      boolean changed,
+      @Nullable String text,
+      T result,
+      @Nullable Supplier<CompletionStage<Update<T>>> smaller) {
+    Update(boolean changed, @Nullable String text, T result) {
+      this(changed, text, result, null);
+    }
+  }
 
   VersionedDocuments documents() {
     return documents;
@@ -131,25 +146,48 @@ final class DocumentUpdater {
     return change
         .step()
         .apply(found)
-        .thenCompose(
-            update ->
-                update.changed()
-                    ? write(change, found, update, conflicts)
-                    : CompletableFuture.completedFuture(update.result()));
+        .thenCompose(update -> writeIfChanged(change, found, update, conflicts));
+  }
+
+  private <T> CompletionStage<T> writeIfChanged(
+      Change<T> change, VersionedText found, Update<T> update, int conflicts) {
+    return update.changed()
+        ? write(change, found, update, conflicts)
+        : CompletableFuture.completedFuture(update.result());
   }
 
   private <T> CompletionStage<T> write(
       Change<T> change, VersionedText found, Update<T> update, int conflicts) {
-    return documents
-        .compareAndSet(change.key(), found, update.text())
-        .thenCompose(
-            written -> {
-              remember(
-                  change.key(), written.made() && change.remembers() ? written.stands() : null);
-              return written.made()
-                  ? CompletableFuture.completedFuture(update.result())
-                  : again(change, written.stands(), conflicts + 1);
-            });
+    CompletionStage<Written> write = documents.compareAndSet(change.key(), found, update.text());
+    if (update.smaller() == null) {
+      return write.thenCompose(written -> written(change, update, written, conflicts));
+    }
+    return write
+        .handle(
+            (written, failure) ->
+                failure == null
+                    ? written(change, update, written, conflicts)
+                    : failed(change, found, update, failure, conflicts))
+        .thenCompose(Function.identity());
+  }
+
+  private <T> CompletionStage<T> written(
+      Change<T> change, Update<T> update, Written written, int conflicts) {
+    remember(change.key(), written.made() && change.remembers() ? written.stands() : null);
+    return written.made()
+        ? CompletableFuture.completedFuture(update.result())
+        : again(change, written.stands(), conflicts + 1);
+  }
+
+  private <T> CompletionStage<T> failed(
+      Change<T> change, VersionedText found, Update<T> update, Throwable failure, int conflicts) {
+    if (update.smaller() == null || CompletionStages.isSilence(failure)) {
+      return CompletableFuture.failedFuture(failure);
+    }
+    return update
+        .smaller()
+        .get()
+        .thenCompose(smaller -> writeIfChanged(change, found, smaller, conflicts));
   }
 
   /**

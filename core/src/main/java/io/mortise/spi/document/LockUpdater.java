@@ -31,12 +31,36 @@ record LockUpdater(SessionDocuments sessions) {
     T take(LockTable<LockDocument, RuntimeException> table, long now);
   }
 
+  /**
+   * A step of one lock.
+   *
+   * @param mustWrite for which replies the document is written even if the step has not changed it
+   * @param mostServed the most waiters that may be granted the lock
+   */
+  private record Step<T>(
+      LockName name,
+      KnownSessions known,
+      TableStep<T> onTable,
+      Predicate<T> mustWrite,
+      int mostServed) {
+    Step(LockName name, TableStep<T> onTable) {
+      this(name, new KnownSessions(), onTable, reply -> false, LockTable.STEPS);
+    }
+
+    /** The same for a document that must not grow so much. */
+    Step<T> servingFewer() {
+      return new Step<>(name, known, onTable, mustWrite, mostServed > 1 ? 1 : 0);
+    }
+
+    @Nullable LockDocument decode(VersionedText found) {
+      return DocumentCodec.decode(name, found.text());
+    }
+  }
+
   /** Takes a step outside any session: one of an operator, or of a sweep. */
-  <T> CompletionStage<T> step(LockName name, TableStep<T> step) {
-    KnownSessions known = new KnownSessions();
-    return updater()
-        .update(key(name), found -> prepare(name, found, reply -> false, known, step))
-        .thenCompose(this::finish);
+  <T> CompletionStage<T> step(LockName name, TableStep<T> onTable) {
+    Step<T> step = new Step<>(name, onTable);
+    return updater().update(key(name), found -> prepare(step, found)).thenCompose(this::finish);
   }
 
   /**
@@ -47,15 +71,14 @@ record LockUpdater(SessionDocuments sessions) {
   CompletionStage<Integer> sweep(LockName name) {
     StepResult<Integer> none =
         new StepResult<>(null, false, DocumentSweeper.NOT_THERE, List.of(), List.of());
-    KnownSessions known = new KnownSessions();
+    Step<Integer> step = new Step<>(name, (table, now) -> table.sweep(name, now));
     return updater()
         .update(
             key(name),
             found ->
                 found.text() == null
                     ? CompletableFuture.completedFuture(new Update<>(false, null, none))
-                    : prepare(
-                        name, found, reply -> false, known, (table, now) -> table.sweep(name, now)))
+                    : prepare(step, found))
         .thenCompose(this::finish);
   }
 
@@ -71,18 +94,16 @@ record LockUpdater(SessionDocuments sessions) {
    */
   CompletionStage<List<Reply>> requests(
       LockName name, Supplier<List<Request>> open, KnownSessions known) {
-    TableStep<List<Reply>> step =
+    TableStep<List<Reply>> onTable =
         (table, now) -> open.get().stream().map(request -> table.apply(request, now)).toList();
     // Another request of an attempt that ends may be in flight.
     Predicate<List<Reply>> mustWrite =
         replies ->
             sessions.observer() != null
                 && replies.stream().anyMatch(reply -> reply instanceof Reply.Ended);
+    Step<List<Reply>> step = new Step<>(name, known, onTable, mustWrite, LockTable.STEPS);
     return updater()
-        .updateRemembered(
-            key(name),
-            found -> first(name, found, mustWrite, known, step),
-            found -> prepare(name, found, mustWrite, known, step))
+        .updateRemembered(key(name), found -> first(step, found), found -> prepare(step, found))
         .thenCompose(this::finish);
   }
 
@@ -108,35 +129,24 @@ record LockUpdater(SessionDocuments sessions) {
   }
 
   /** What the step makes of a remembered document; null if that cannot be said without a read. */
-  private <T> @Nullable Update<StepResult<T>> first(
-      LockName name,
-      VersionedText found,
-      Predicate<T> mustWrite,
-      KnownSessions known,
-      TableStep<T> step) {
-    StepResult<T> result =
-        apply(DocumentCodec.decode(name, found.text()), found, known, step, now());
-    return known.isIncomplete() || !notes(result, true).isEmpty()
+  private <T> @Nullable Update<StepResult<T>> first(Step<T> step, VersionedText found) {
+    StepResult<T> result = apply(step, step.decode(found), found, now());
+    return step.known().isIncomplete() || !notes(result, true).isEmpty()
         ? null
-        : update(name, result, mustWrite);
+        : update(step, found, result);
   }
 
   /**
    * Computes the next document, and leaves the notes that come before it. After a note was left the
    * step is taken again: a renewal may have come before it, and the next will tell it.
    */
-  private <T> CompletionStage<Update<StepResult<T>>> prepare(
-      LockName name,
-      VersionedText found,
-      Predicate<T> mustWrite,
-      KnownSessions known,
-      TableStep<T> step) {
-    LockDocument document = DocumentCodec.decode(name, found.text());
+  private <T> CompletionStage<Update<StepResult<T>>> prepare(Step<T> step, VersionedText found) {
+    LockDocument document = step.decode(found);
     long now = now();
-    known.forgetOverdue(now);
+    step.known().forgetOverdue(now);
     return sessions
         .withSessions(
-            sessions::readJudged, known, liveness -> apply(document, found, liveness, step, now))
+            sessions::readJudged, step.known(), known -> apply(step, document, found, now))
         .thenCompose(
             result ->
                 sessions
@@ -144,22 +154,22 @@ record LockUpdater(SessionDocuments sessions) {
                     .thenCompose(
                         changed -> {
                           if (!changed) {
-                            return CompletableFuture.completedFuture(
-                                update(name, result, mustWrite));
+                            return CompletableFuture.completedFuture(update(step, found, result));
                           }
-                          known.forgetAll();
-                          return prepare(name, found, mustWrite, known, step);
+                          step.known().forgetAll();
+                          return prepare(step, found);
                         }));
   }
 
   private <T> StepResult<T> apply(
-      @Nullable LockDocument document,
-      VersionedText found,
-      KnownSessions known,
-      TableStep<T> step,
-      long now) {
-    observeEvictions(document, known, now);
-    return LockStep.apply(document, revision(found), known, table -> step.take(table, now));
+      Step<T> step, @Nullable LockDocument document, VersionedText found, long now) {
+    observeEvictions(document, step.known(), now);
+    return LockStep.apply(
+        document,
+        revision(found),
+        step.mostServed(),
+        step.known(),
+        table -> step.onTable().take(table, now));
   }
 
   /** What fencing tokens follow where no clock does. */
@@ -175,15 +185,27 @@ record LockUpdater(SessionDocuments sessions) {
     }
   }
 
-  private static <T> Update<StepResult<T>> update(
-      LockName name, StepResult<T> result, Predicate<T> mustWrite) {
+  private <T> Update<StepResult<T>> update(
+      Step<T> step, VersionedText found, StepResult<T> result) {
     LockDocument next = result.document();
-    if (!result.changed() && mustWrite.test(result.reply())) {
+    boolean changed = result.changed();
+    if (!changed && step.mustWrite().test(result.reply())) {
       // An acquire that was sent before and arrives later finds another version.
-      LockDocument same = next == null ? new LockDocument(name, Mode.SHARERS) : next;
-      return new Update<>(true, DocumentCodec.encode(same), result);
+      next = next == null ? new LockDocument(step.name(), Mode.SHARERS) : next;
+      changed = true;
     }
-    return new Update<>(result.changed(), next == null ? null : DocumentCodec.encode(next), result);
+    return new Update<>(
+        changed,
+        next == null ? null : DocumentCodec.encode(next),
+        result,
+        served(result) > 0 ? () -> prepare(step.servingFewer(), found) : null);
+  }
+
+  /** How many waiters were granted the lock. Each takes more room than before. */
+  private static long served(StepResult<?> result) {
+    return result.notifications().stream()
+        .filter(note -> note instanceof SessionNotification.Granted)
+        .count();
   }
 
   /** Removes and leaves the notes that come after the document. Polls replace those that fail. */

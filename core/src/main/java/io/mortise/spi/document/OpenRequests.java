@@ -5,13 +5,11 @@ import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -69,7 +67,7 @@ final class OpenRequests {
 
     /** Removes those of the step and returns them; none if they are to be sent one by one. */
     List<OpenRequest> answered(@Nullable Throwable failure) {
-      boolean silent = failure != null && isSilence(failure);
+      boolean silent = failure != null && CompletionStages.isSilence(failure);
       if (failure != null && !silent && together > 1) {
         alone = together;
         return List.of();
@@ -147,16 +145,6 @@ final class OpenRequests {
     if (more) {
       send(name);
     }
-  }
-
-  /** Whether there was no answer; else the server has said that it will not do it. */
-  private static boolean isSilence(Throwable failure) {
-    for (Throwable at = failure; at != null; at = at.getCause()) {
-      if (at instanceof IOException || at instanceof TimeoutException) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private static void deliver(

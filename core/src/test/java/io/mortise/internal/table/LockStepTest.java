@@ -168,6 +168,7 @@ class LockStepTest {
     return LockStep.apply(
         document,
         revision,
+        LockTable.STEPS,
         LIVENESS,
         table -> requests.stream().map(request -> table.apply(request, now)).toList());
   }

@@ -1,5 +1,6 @@
 package io.mortise.simulation.toy;
 
+import static java.util.stream.Collectors.toCollection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
@@ -24,10 +25,13 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -78,8 +82,11 @@ class OpenRequestsTest {
   }
 
   private Request acquire(int number) {
-    return new Request.Acquire(
-        LOCK, attempt(number), Mode.EXCLUSIVE, true, HoldTerms.NONE, 1, 0, null);
+    return acquire(number, Mode.EXCLUSIVE);
+  }
+
+  private Request acquire(int number, Mode mode) {
+    return new Request.Acquire(LOCK, attempt(number), mode, true, HoldTerms.NONE, 1, 0, null);
   }
 
   private Request release(int number) {
@@ -204,7 +211,47 @@ class OpenRequestsTest {
     assertThat(replies.subList(0, 3)).allMatch(OpenRequestsTest::mayHaveRun);
     assertThat(replies.subList(3, 5)).allMatch(Reply.Ended.class::isInstance);
     assertThat(replies.subList(5, 7)).allMatch(Reply.Queued.class::isInstance);
-    assertThat(writes).as("6; the others; each of the others; 9 and 10").isEqualTo(1 + 1 + 4 + 1);
+    assertThat(writes)
+        .as("6; the others, twice again for fewer waiters; each of them; 9 and 10")
+        .isEqualTo(1 + 3 + 4 + 1);
+  }
+
+  /** A waiter takes more room when it holds. */
+  @Test
+  void givenDocumentThatCannotGrow_whenAWriterReleasesToManyReaders_thenTheyAreServedOneByOne() {
+    int last = 40;
+    submit(acquire(1, Mode.EXCLUSIVE));
+    for (int i = 2; i <= last; i++) {
+      submit(acquire(i, Mode.SHARED));
+    }
+    runAll();
+    mostSize = lastSize;
+    replies.clear();
+    Set<Long> holding = new TreeSet<>();
+    Set<Long> waiting = LongStream.rangeClosed(2, last).boxed().collect(toCollection(TreeSet::new));
+    for (long ends = 1; !waiting.isEmpty(); ends = holding.iterator().next()) {
+      submit(release((int) ends));
+      runAll();
+      assertThat(replies).singleElement().isInstanceOf(Reply.Ended.class);
+      replies.clear();
+      holding.remove(ends);
+      for (long attempt : waiting) {
+        submit(acquire((int) attempt, Mode.SHARED));
+        runAll();
+      }
+      for (Reply reply : replies) {
+        if (reply instanceof Reply.Granted granted) {
+          waiting.remove(granted.attempt().number());
+          holding.add(granted.attempt().number());
+        } else {
+          assertThat(reply).isInstanceOf(Reply.Queued.class);
+        }
+      }
+      replies.clear();
+      assertThat(holding)
+          .as("after attempt %d, with %d who wait", ends, waiting.size())
+          .isNotEmpty();
+    }
   }
 
   @Test
