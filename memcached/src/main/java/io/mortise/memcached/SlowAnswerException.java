@@ -10,7 +10,7 @@ final class SlowAnswerException extends IOException {
 
   SlowAnswerException(Duration took, Duration longest) {
     super(
-        "An answer took %s, by which the server's clock cannot be read. It may take %s."
+        "An answer took %s. To read the server's clock by it, it must come within %s."
             .formatted(DurationText.format(took), DurationText.format(longest)));
   }
 }
