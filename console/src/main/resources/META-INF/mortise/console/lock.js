@@ -95,7 +95,7 @@ function Holders({ data, eviction, may }) {
   return el.dl({ class: 'facts' },
     el.div(el.dt('Holder'), el.dd({ class: 'mono' }, process(first), el.small(foreign(first.label || first.client || 'no label')))),
     el.div(el.dt('Held for'), el.dd(h(Age, { since: asOfAt - first.sinceMillis }),
-      el.small(first.atMostLeftMillis != null ? ['at most ', h(Left, { at: asOfAt + first.atMostLeftMillis }), ' more'] : 'since ' + clock(asOfAt - first.sinceMillis)))),
+      el.small(evicted(first) ? 'evicted' : first.atMostLeftMillis != null ? ['at most ', h(Left, { at: asOfAt + first.atMostLeftMillis }), ' more'] : 'since ' + clock(asOfAt - first.sinceMillis)))),
     gone ? el.div(el.dt('Alive'), el.dd({ class: 'deadtext' }, first.ttlMillis ? `No, its session of ${span(first.ttlMillis)} is over` : 'No', el.small(lock.shutForMillis > 0 ? ['shut for another ', h(Left, { at: asOfAt + lock.shutForMillis })] : 'free for the next to ask')))
       : h(Alive, { party: first, at: asOfAt }));
 }
@@ -104,6 +104,9 @@ const CAUSES = { released: 'was released', at_most: 'ended with its at-most time
 
 /** How the last hold has ended, as far as the store tells. */
 const ending = end => end && [' The last hold', end.host ? [', of ', el.span({ class: 'mono' }, process(end)), ','] : '', ' ', CAUSES[end.cause], '.'];
+
+/** A store that tells when a session was renewed keeps no other end of a hold than an eviction. */
+const evicted = party => party.renewedAgoMillis != null && party.atMostLeftMillis != null;
 
 function Alive({ party: { session, sessionLeftMillis: left, ttlMillis, renewedAgoMillis: ago }, at }) {
   if (ago != null) return el.div(el.dt('Session'), el.dd('renewed ', h(Age, { since: at - ago }), ' ago', el.small('TTL ' + span(ttlMillis))));

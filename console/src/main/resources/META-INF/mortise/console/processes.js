@@ -68,6 +68,7 @@ function Row({ each, index, chosen, q, asOfAt }) {
 function Alive({ each }) {
   if (each.gone || each.leftMillis === 0) return el.span({ class: 'deadtext' }, 'over');
   if (each.leftMillis == null) return el.span({ class: 'dim' }, 'seen ', h(Age, { since: each.seenAt }), ' ago');
+  if (each.renewedAgoMillis != null) return el.span({ title: 'when its session was renewed, by the clocks of two hosts' }, 'renewed ', h(Age, { since: each.seenAt - each.renewedAgoMillis }), ' ago');
   const at = each.seenAt + each.leftMillis;
   return [h(Meter, { at, ttl: ttlOf(each.session, each.leftMillis, each.ttlMillis) }), el.small(h(Left, { at }), ' left')];
 }

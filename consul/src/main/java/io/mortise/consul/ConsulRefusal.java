@@ -14,6 +14,7 @@ final class ConsulRefusal extends Exception {
   private static final int TOO_LARGE = 413;
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int SERVER_ERROR = 500;
+  private static final int NOT_IMPLEMENTED = 501;
 
   private final int status;
   private final String said;
@@ -37,6 +38,12 @@ final class ConsulRefusal extends Exception {
     return body.contains("Permission denied") || body.contains("ACL not found");
   }
 
+  /** Whether no agent answers so. A proxy before it may have errors of its own. */
+  private boolean isOfAnotherServer() {
+    return status == NOT_IMPLEMENTED
+        || (status < SERVER_ERROR && status != TOO_MANY_REQUESTS && status != TOO_LARGE);
+  }
+
   /** As the store tells it, with what to do. */
   LockException translated(ConsulTarget target) {
     if (said.contains("ACL not found")) {
@@ -51,7 +58,7 @@ final class ConsulRefusal extends Exception {
     } else if (said.contains("HTTP request to an HTTPS server")) {
       return unfit(
           "Consul speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target));
-    } else if (status < SERVER_ERROR && status != TOO_MANY_REQUESTS && status != TOO_LARGE) {
+    } else if (isOfAnotherServer()) {
       return unfit(
           "What answers is not Consul, or a proxy before it leaves out its headers (store=%s, %s). Name an agent of Consul."
               .formatted(target, answer));

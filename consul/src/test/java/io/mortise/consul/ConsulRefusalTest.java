@@ -43,6 +43,9 @@ class ConsulRefusalTest {
     assertThat(refusal(404, "<html>\nnothing").translated(TARGET))
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("status=404, server='nginx', answer='<html> nothing').");
+    assertThat(refusal(501, "<html>no PUT").translated(TARGET))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("Name an agent of Consul.");
   }
 
   private static ConsulRefusal refusal(int status, String body) {

@@ -15,7 +15,18 @@ import org.jspecify.annotations.Nullable;
  * @param ttl how long it lives after each renewal; zero if the store does not keep it
  * @param left how long it lives without a further renewal; zero if it is over. In a store without a
  *     clock of its own as {@link LockParticipant#sessionLeft()}
+ * @param renewedAgo in a store without a clock of its own, of a session that nobody has judged: as
+ *     {@link LockParticipant#renewedAgo()}. Null elsewhere
  */
 @Beta
 public record SessionInfo(
-    String session, @Nullable ClientInfo client, Duration ttl, Duration left) {}
+    String session,
+    @Nullable ClientInfo client,
+    Duration ttl,
+    Duration left,
+    @Nullable Duration renewedAgo) {
+  /** In a store with a clock. */
+  public SessionInfo(String session, @Nullable ClientInfo client, Duration ttl, Duration left) {
+    this(session, client, ttl, left, null);
+  }
+}

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 
 /** Finds what was meant by a misspelt name. Thread-safe; blocks on nothing. */
 public final class NameSuggestion {
@@ -29,6 +30,10 @@ public final class NameSuggestion {
           List.of("redis+cluster", "redis-cluster"),
           List.of("memory", "mem"));
 
+  /** What other stores and drivers call a namespace. */
+  private static final Set<String> NAMESPACES =
+      Set.of("prefix", "key-prefix", "keyprefix", "chroot", "ns");
+
   private NameSuggestion() {}
 
   /** The scheme that was meant; empty if nothing is near. */
@@ -39,6 +44,13 @@ public final class NameSuggestion {
         .map(other -> other.get(1))
         .findFirst()
         .or(() -> nearest(lower, known));
+  }
+
+  /** The parameter that was meant; empty if nothing is near. */
+  static Optional<String> parameter(String given, Collection<String> known) {
+    return NAMESPACES.contains(given.toLowerCase(Locale.ROOT)) && known.contains("namespace")
+        ? Optional.of("namespace")
+        : nearest(given, known);
   }
 
   /** The known name that differs by the fewest letters, two at most; empty if none is so near. */

@@ -221,7 +221,7 @@ public final class StoreUrl {
       return "The TTL is the client's: set it by LockClientBuilder.ttl, or by mortise.ttl in Spring"
           + " Boot. ";
     }
-    return NameSuggestion.nearest(name, known)
+    return NameSuggestion.parameter(name, known)
         .map(meant -> "Did you mean '" + meant + "'? ")
         .orElse("");
   }

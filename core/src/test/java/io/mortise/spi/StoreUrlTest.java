@@ -140,6 +140,17 @@ class StoreUrlTest {
   }
 
   @Test
+  void givenWordOfOtherStoresForTheNamespace_whenChecked_thenTheParameterIsNamed() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(
+            () -> StoreUrl.parse("redis://h?prefix=x").allowOnly(Set.of("timeout", "namespace")))
+        .withMessageContaining("Did you mean 'namespace'?");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> StoreUrl.parse("redis://h?chroot=x").allowOnly(Set.of("timeout")))
+        .satisfies(e -> assertThat(e.getMessage()).doesNotContain("Did you mean"));
+  }
+
+  @Test
   void givenTypedParameters_whenRead_thenCheckedOrDefault() {
     StoreUrl url = StoreUrl.parse("redis://h?timeout=2s&create=maybe&b=%C3%A9");
     assertThat(url.duration("timeout", Duration.ZERO)).isEqualTo(Duration.ofSeconds(2));

@@ -85,7 +85,7 @@ final class MetaConnection {
               .formatted(target));
     } else if (!greeting.is("MN")) {
       throw new StoreUnfitException(
-          "The server does not know the commands that locks need (store=%s): %s. Use memcached 1.6 or later, without a proxy."
+          "The server does not know the commands that locks need (store=%s): %s. If another server has answered, correct host and port; else use memcached 1.6 or later, without a proxy."
               .formatted(target, greeting.shown()));
     }
     ServerSettings.check(target, ask(MetaCommand.classic("stats settings")).get(0).statistics());

@@ -58,6 +58,7 @@ final class MetaTransport {
   private final Runnable reconnected;
   private final Thread reader;
   private final ReadOwnership readOwnership;
+  private final long since;
   private final CompletableFuture<Void> firstTry = new CompletableFuture<>();
   private final AtomicLong numbers = new AtomicLong();
 
@@ -106,13 +107,14 @@ final class MetaTransport {
     this.ticker = ticker;
     this.check = check;
     this.reconnected = reconnected;
+    this.since = ticker.nanos();
     this.reader = new Thread(this::run, thread);
     this.readOwnership = new ReadOwnership(reader);
     reader.setDaemon(true);
     reader.start();
   }
 
-  /** The outcome of the first try to connect. */
+  /** The outcome of the first try to connect, which is taken again after a slow answer. */
   CompletableFuture<Void> firstTry() {
     return firstTry;
   }
@@ -329,7 +331,10 @@ final class MetaTransport {
       } catch (IOException | RuntimeException | Error e) {
         // Out of memory, perhaps: whatever it is, this thread must go on.
         drop(connection, e);
-        firstTry.completeExceptionally(e);
+        if (!(e instanceof SlowAnswerException)
+            || ticker.nanos() - since > target.timeout().toNanos()) {
+          firstTry.completeExceptionally(e);
+        }
       }
       pause(failures++);
     }

@@ -4,6 +4,7 @@ import io.mortise.memcached.MetaConnection.ConnectionCheck;
 import io.mortise.memcached.MetaException.FailureKind;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -60,7 +61,7 @@ final class ServerClockReader implements ConnectionCheck {
     MetaReply added = replies.get(0);
     MetaReply found = replies.get(1);
     if (now - sent > SLOW_NANOS) {
-      throw new IOException("The server stood still for a moment.");
+      throw new SlowAnswerException(Duration.ofNanos(now - sent), Duration.ofNanos(SLOW_NANOS));
     } else if (!found.is("VA") && !added.isOutOfMemory()) {
       throw new IOException("The server answered in another form: " + added.shown());
     }

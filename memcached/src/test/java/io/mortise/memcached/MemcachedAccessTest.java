@@ -194,7 +194,7 @@ class MemcachedAccessTest {
       assertThatThrownBy(() -> MemcachedStore.open("memcached://127.0.0.1:" + other.getLocalPort()))
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining("ERROR ?[31munknown")
-          .hasMessageContaining("memcached 1.6");
+          .hasMessageContaining("correct host and port; else use memcached 1.6");
       answering.cancel(true);
     }
   }

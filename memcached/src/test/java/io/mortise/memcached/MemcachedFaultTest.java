@@ -91,6 +91,40 @@ class MemcachedFaultTest {
     }
   }
 
+  /** The client's clock; each of the first answers that tell the server's clock takes so long. */
+  private static Ticker slowAnswers(AtomicLong ahead, Duration each, int answers) {
+    AtomicLong readings = new AtomicLong();
+    return () -> {
+      if (Thread.currentThread().getName().endsWith("-renewals")) {
+        long reading = readings.incrementAndGet();
+        // One before the question, one after the answer, one behind a failure.
+        if (reading % 3 == 2 && reading < answers * 3L) {
+          ahead.addAndGet(each.toNanos());
+        }
+      }
+      return Ticker.SYSTEM.nanos() + ahead.get();
+    };
+  }
+
+  @Test
+  void givenFirstAnswerThatTookLong_whenTheNextOneIsFast_thenTheStoreOpens() {
+    Ticker ticker = slowAnswers(new AtomicLong(), Duration.ofMillis(1_500), 1);
+    StoreUrl url = StoreUrl.parse(Memcacheds.shared().url());
+    try (LockStore store = MemcachedServers.connect(url, ticker)) {
+      assertThat(SessionDriver.open(store, LONG, "holder").renew())
+          .isInstanceOf(Renewal.Renewed.class);
+    }
+  }
+
+  @Test
+  void givenServerThatIsAlwaysSlow_thenOpeningFailsAfterTheTimeout_andSaysHowSlow() {
+    Ticker ticker = slowAnswers(new AtomicLong(), Duration.ofMillis(1_500), 1_000);
+    StoreUrl url = StoreUrl.parse(Memcacheds.shared().url());
+    assertThatThrownBy(() -> MemcachedServers.connect(url, ticker))
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("An answer took 1.5s");
+  }
+
   /** As after a standstill, by a clock of ours that is ahead of the server's. */
   @Test
   void givenServerWhoseClockIsBehind_thenNoRenewalCountsUntilItIsRight_andLocksMayStillBeTaken() {
@@ -124,15 +158,7 @@ class MemcachedFaultTest {
   /** Not so if the server's clock moves on between two readings. */
   private static boolean isBehindAfterSlowReading(StoreUrl url) {
     AtomicLong ahead = new AtomicLong();
-    AtomicLong readings = new AtomicLong();
-    Ticker ticker =
-        () -> {
-          if (Thread.currentThread().getName().endsWith("-renewals")
-              && readings.incrementAndGet() == 2) {
-            ahead.addAndGet(TimeUnit.MILLISECONDS.toNanos(900));
-          }
-          return Ticker.SYSTEM.nanos() + ahead.get();
-        };
+    Ticker ticker = slowAnswers(ahead, Duration.ofMillis(900), 1);
     try (LockStore store = MemcachedServers.connect(url, ticker)) {
       SessionDriver holder = SessionDriver.open(store, LONG, "holder");
       ahead.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_500));

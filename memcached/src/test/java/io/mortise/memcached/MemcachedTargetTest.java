@@ -67,7 +67,7 @@ class MemcachedTargetTest {
         "memcached://a?accept-eviction=yes, Expected true or false.",
         "memcached://a?timeout=1ms, Give 100ms to 1m.",
         "memcached://a?namespace=a:b, 'a:b' is not a namespace in memcached.",
-        "memcached://a?prefix=a, Unknown parameter",
+        "memcached://a?prefix=a, Did you mean 'namespace'?",
         "memcached://a:0, is not within 1 and 65535",
         "memcached://a:65536, is not within 1 and 65535",
         "`memcached://a:11211,a`, names a server twice",

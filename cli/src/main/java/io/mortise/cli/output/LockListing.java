@@ -120,7 +120,7 @@ public final class LockListing {
         mode(party),
         age(party),
         since(party, now),
-        party.atMostLeft() == null
+        party.atMostLeft() == null || LockFormatter.isEvicted(party)
             ? session
             : session + ", at most " + DurationText.format(party.atMostLeft()),
         LockFormatter.attempt(party.attempt()),

@@ -9,6 +9,8 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
+import io.mortise.admin.SessionInfo;
+import io.mortise.admin.SessionPage;
 import io.mortise.console.ClientProxy;
 import io.mortise.console.Console;
 import io.mortise.testkit.BoundedWait;
@@ -35,10 +37,27 @@ class ClocklessPageTest {
         real,
         (admin, method, arguments) -> {
           Object answer = ClientProxy.call(admin, method, arguments);
-          return answer instanceof Optional<?> found && method.getName().equals("find")
-              ? found.map(lock -> unjudged((LockInfo) lock))
-              : answer;
+          return switch (method.getName()) {
+            case "find" -> ((Optional<?>) answer).map(lock -> unjudged((LockInfo) lock));
+            case "sessions" -> unjudged((SessionPage) answer);
+            default -> answer;
+          };
         });
+  }
+
+  private static SessionPage unjudged(SessionPage page) {
+    return new SessionPage(
+        page.sessions().stream()
+            .map(
+                session ->
+                    new SessionInfo(
+                        session.session(),
+                        session.client(),
+                        session.ttl(),
+                        session.ttl(),
+                        RENEWED_AGO))
+            .toList(),
+        page.next());
   }
 
   private static LockInfo unjudged(LockInfo lock) {
@@ -90,6 +109,10 @@ class ClocklessPageTest {
     lease.onLost(loss -> told.complete(null));
     LockClient two = console.closed(LockClient.connect(url));
     CompletableFuture<Lease> next = console.await(two, "job", "");
+
+    console.visit("/processes");
+    Locator alive = console.page().locator("td.c-alive").first();
+    assertThat(alive).hasText(Pattern.compile("renewed 1\\ds ago"));
 
     console.visit("/lock/job");
     Locator facts = console.detail().locator(".facts");

@@ -397,7 +397,8 @@ public final class DocumentStore implements LockStore {
                               id.value(),
                               session.client().info(),
                               session.ttl(),
-                              timeLeft(session))));
+                              timeLeft(session),
+                              session.renewedAgo(documents.micros()))));
               return before;
             });
   }

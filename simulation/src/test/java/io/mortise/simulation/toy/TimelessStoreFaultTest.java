@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LockName;
+import io.mortise.admin.SessionInfo;
 import io.mortise.simulation.toy.ContendedDocuments.Loss;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockQuery;
@@ -208,9 +209,13 @@ class TimelessStoreFaultTest {
     LockStore other = TimelessStoreUnderTest.open(server, time);
     assertThat(holder(other).renewedAgo()).isZero();
     time.advance(TTL.multipliedBy(3));
-    LockView.Participant unjudged = holder(TimelessStoreUnderTest.open(server, time));
+    LockStore first = TimelessStoreUnderTest.open(server, time);
+    LockView.Participant unjudged = holder(first);
     assertThat(unjudged.renewedAgo()).isEqualTo(TTL.multipliedBy(3));
     assertThat(unjudged.sessionLeft()).isPositive();
+    assertThat(BoundedWait.join(first.sessions(null, 1)).sessions())
+        .extracting(SessionInfo::renewedAgo)
+        .containsExactly(TTL.multipliedBy(3));
     assertThat(holder(other).sessionLeft()).isZero();
     assertThat(holder(other).renewedAgo()).isNull();
     assertThat(holder(other).client()).isNotNull();

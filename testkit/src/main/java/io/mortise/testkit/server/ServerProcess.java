@@ -30,12 +30,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server that is a program of this machine, with a folder of its own. Process and folder are gone
- * after {@link #close()}, and at the latest when the JVM ends. If the JVM is killed, the process
- * ends as well; the folder stays, and so do children of the process. For one thread.
+ * A server that is a program of this machine, with a folder of its own. Both are gone after {@link
+ * #close()} and when the JVM ends. A killed JVM may leave children, and a stopped server's folder.
  *
  * <p>A subclass has a static method that makes the folder and the command, on a {@link #freePort},
- * and a constructor that starts them. Needs {@code sh} and {@code kill}.
+ * and a constructor that starts them. Needs {@code sh}. For one thread.
  */
 @Beta
 public abstract class ServerProcess implements LocalServer {
@@ -262,7 +261,8 @@ public abstract class ServerProcess implements LocalServer {
               .start();
       process = started;
       // Its input ends with this JVM, also with one that is killed and runs no hooks.
-      lifeline = new ProcessBuilder("sh", "-c", "read _; kill -9 " + started.pid()).start();
+      String ending = "read _; kill -9 " + started.pid() + "; rm -rf \"$0\"";
+      lifeline = new ProcessBuilder("sh", "-c", ending, folder + "").start();
       long start = System.nanoTime();
       while (!answers()) {
         if (!started.isAlive() || System.nanoTime() - start > START_SECONDS * 1_000_000_000L) {

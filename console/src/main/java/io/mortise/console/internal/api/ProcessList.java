@@ -93,6 +93,8 @@ final class ProcessList {
     Map<String, @Nullable Object> json = StatusReport.node(observer, session.session());
     json.put("ttlMillis", session.ttl().isZero() ? null : session.ttl().toMillis());
     json.put("leftMillis", session.left().toMillis());
+    Duration renewedAgo = session.renewedAgo();
+    json.put("renewedAgoMillis", renewedAgo == null ? null : renewedAgo.toMillis());
     json.put("holds", holds.getOrDefault(session.session(), 0));
     json.put("waits", waits.getOrDefault(session.session(), 0));
     json.put("seenAt", JsonParts.at(session.seen()));

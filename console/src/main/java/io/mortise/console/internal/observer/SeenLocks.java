@@ -247,14 +247,7 @@ final class SeenLocks {
 
   /** A process was listed. */
   void saw(SessionInfo session, Instant at) {
-    tellAll(
-        sessions.saw(
-            session.session(),
-            session.client(),
-            session.ttl(),
-            session.left(),
-            session.left().isZero(),
-            at));
+    tellAll(sessions.saw(session, at));
   }
 
   /**

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param client null if it was never told
  * @param ttl zero if it was not told
  * @param left of its session without a renewal, when it was seen last
+ * @param renewedAgo when it was seen last, in a store without a clock; null elsewhere
  * @param over whether its session is over
  * @param first when it was seen first
  * @param seen when it was seen last
@@ -20,6 +21,7 @@ public record SeenSession(
     @Nullable ClientInfo client,
     Duration ttl,
     Duration left,
+    @Nullable Duration renewedAgo,
     boolean over,
     Instant first,
     Instant seen) {}

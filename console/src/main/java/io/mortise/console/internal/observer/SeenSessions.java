@@ -1,8 +1,7 @@
 package io.mortise.console.internal.observer;
 
 import io.mortise.admin.LockParticipant;
-import io.mortise.admin.LockParticipant.ClientInfo;
-import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.admin.SessionInfo;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -33,29 +32,27 @@ final class SeenSessions {
   /** A holder or waiter was seen; says what is new about its process. */
   List<ObservedEvent> saw(LockParticipant party, Instant at) {
     return saw(
-        SeenLock.session(party.attempt()),
-        party.client(),
-        party.sessionTtl(),
-        party.sessionLeft(),
-        LockFormatter.isGone(party),
+        new SessionInfo(
+            SeenLock.session(party.attempt()),
+            party.client(),
+            party.sessionTtl(),
+            party.sessionLeft(),
+            party.renewedAgo()),
         at);
   }
 
   /** A process was seen; says what is new about it. */
-  List<ObservedEvent> saw(
-      String session,
-      @Nullable ClientInfo client,
-      Duration ttl,
-      Duration left,
-      boolean over,
-      Instant at) {
+  List<ObservedEvent> saw(SessionInfo listed, Instant at) {
+    String session = listed.session();
     SeenSession before = sessions.get(session);
+    boolean over = listed.left().isZero();
     SeenSession now =
         new SeenSession(
             session,
-            client == null && before != null ? before.client() : client,
-            ttl.isZero() && before != null ? before.ttl() : ttl,
-            left,
+            listed.client() == null && before != null ? before.client() : listed.client(),
+            listed.ttl().isZero() && before != null ? before.ttl() : listed.ttl(),
+            listed.left(),
+            listed.renewedAgo(),
             over,
             before == null ? at : before.first(),
             at);
@@ -86,7 +83,9 @@ final class SeenSessions {
     for (SeenSession session : all()) {
       if (missing.contains(session.session()) && !session.over()) {
         events.addAll(
-            saw(session.session(), session.client(), session.ttl(), Duration.ZERO, true, now));
+            saw(
+                new SessionInfo(session.session(), session.client(), session.ttl(), Duration.ZERO),
+                now));
       }
     }
     return events;

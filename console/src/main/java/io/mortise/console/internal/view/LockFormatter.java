@@ -62,6 +62,15 @@ public final class LockFormatter {
     return ago != null && !isGone(party) && ago.compareTo(party.sessionTtl().multipliedBy(2)) > 0;
   }
 
+  /**
+   * Whether an operator has evicted a holder that has not let go yet, in a store without a clock.
+   * Such a store keeps no at-most times: what it tells of one is how long this client has yet to
+   * watch an evicted hold.
+   */
+  public static boolean isEvicted(LockParticipant holder) {
+    return holder.renewedAgo() != null && holder.atMostLeft() != null;
+  }
+
   /** Whether nobody who holds it seems to be there: each is gone, or silent. */
   public static boolean looksGone(LockInfo lock) {
     return lock.state() == LockState.HELD
@@ -73,7 +82,12 @@ public final class LockFormatter {
     Duration ago = party.renewedAgo();
     return ago == null || !isSilent(party)
         ? ""
-        : "not renewed for " + DurationText.format(ago) + ", not judged";
+        : "not renewed for " + DurationText.format(ago) + ", " + verdict(party);
+  }
+
+  /** What is known of a session that looks gone and that nobody has judged. */
+  private static String verdict(LockParticipant silent) {
+    return isEvicted(silent) ? "evicted" : "not judged";
   }
 
   /** What is known of the life of a participant's session. */
@@ -86,7 +100,9 @@ public final class LockFormatter {
     } else if (ago == null) {
       return DurationText.format(party.sessionLeft()) + " left";
     }
-    return (isSilent(party) ? "not judged" : "renewed " + DurationText.format(ago) + " ago") + ttl;
+    String renewed = "renewed " + DurationText.format(ago) + " ago";
+    return (isSilent(party) ? verdict(party) : isEvicted(party) ? "evicted, " + renewed : renewed)
+        + ttl;
   }
 
   /**

@@ -20,6 +20,10 @@ class LockFormatterTest {
   static final Duration TTL = Duration.ofSeconds(15);
 
   static LockInfo heldBy(@Nullable Duration renewedAgo) {
+    return heldBy(renewedAgo, null);
+  }
+
+  private static LockInfo heldBy(@Nullable Duration renewedAgo, @Nullable Duration atMostLeft) {
     LockParticipant holder =
         new LockParticipant(
             new AttemptId(new SessionId("SSSSSSSSSSS1"), 1).encoded(),
@@ -29,7 +33,7 @@ class LockFormatterTest {
             7,
             Duration.ofMinutes(5),
             TTL,
-            null,
+            atMostLeft,
             false,
             null,
             TTL,
@@ -61,6 +65,18 @@ class LockFormatterTest {
     assertThat(LockFormatter.session(silent)).isEqualTo("not judged, TTL 15s");
     LockParticipant alive = heldBy(null).holders().get(0);
     assertThat(LockFormatter.session(alive)).isEqualTo("15s left");
+  }
+
+  @Test
+  void givenStoreWithoutAClock_whenAHolderWasEvicted_thenThatIsSaid_andNotThatItIsNotJudged() {
+    LockInfo dead = heldBy(Duration.ofMinutes(4), TTL);
+    assertThat(LockFormatter.situation(dead))
+        .isEqualTo(": held by db1:4711 (not renewed for 4m, evicted) for 5m.");
+    assertThat(LockFormatter.session(dead.holders().get(0))).isEqualTo("evicted, TTL 15s");
+    LockParticipant alive = heldBy(Duration.ofSeconds(4), TTL).holders().get(0);
+    assertThat(LockFormatter.session(alive)).isEqualTo("evicted, renewed 4s ago, TTL 15s");
+    LockParticipant atMost = heldBy(null, TTL).holders().get(0);
+    assertThat(LockFormatter.isEvicted(atMost)).isFalse();
   }
 
   @Test

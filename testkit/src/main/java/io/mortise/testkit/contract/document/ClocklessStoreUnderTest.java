@@ -27,6 +27,7 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
 
   private final Supplier<? extends LocalServer> server;
   private final String parameters;
+  private final boolean pushes;
   private final String namespace = "contract" + NAMESPACES.incrementAndGet();
   private @Nullable LockStore store;
 
@@ -45,8 +46,19 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
    * @param parameters each with an ampersand before it
    */
   public ClocklessStoreUnderTest(Supplier<? extends LocalServer> server, String parameters) {
+    this(server, parameters, true);
+  }
+
+  private ClocklessStoreUnderTest(
+      Supplier<? extends LocalServer> server, String parameters, boolean pushes) {
     this.server = server;
     this.parameters = parameters;
+    this.pushes = pushes;
+  }
+
+  /** One whose documents cannot be watched, so that the store has no {@link Capability#PUSH}. */
+  public ClocklessStoreUnderTest withoutPush() {
+    return new ClocklessStoreUnderTest(server, parameters, false);
   }
 
   @Override
@@ -58,12 +70,17 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
 
   @Override
   public Set<Capability> capabilities() {
-    return EnumSet.complementOf(
-        EnumSet.of(
-            Capability.SKIPS_DISCONNECTED,
-            Capability.CALL_BACK,
-            Capability.AT_MOST,
-            Capability.AT_LEAST));
+    Set<Capability> all =
+        EnumSet.complementOf(
+            EnumSet.of(
+                Capability.SKIPS_DISCONNECTED,
+                Capability.CALL_BACK,
+                Capability.AT_MOST,
+                Capability.AT_LEAST));
+    if (!pushes) {
+      all.remove(Capability.PUSH);
+    }
+    return all;
   }
 
   @Override
