@@ -387,8 +387,8 @@ public final class LiveSession implements Validity {
   String overdueReason(Duration lifetime, @Nullable Throwable lastFailure) {
     String reason = "it was not renewed within its TTL of " + DurationText.format(lifetime);
     if (lastFailure != null && pauseText().isEmpty()) {
-      reason +=
-          "; the last try failed: " + FailureText.withoutFullStop(FailureText.said(lastFailure));
+      String said = FailureText.withoutStore(storeName, FailureText.said(lastFailure));
+      reason += "; the last try failed: " + FailureText.withoutFullStop(said);
     }
     return withPause(reason);
   }

@@ -476,6 +476,16 @@ class OutageLinesTest {
   }
 
   @Test
+  void givenFailureThatNamesTheStore_thenTheLossNamesItOnce() {
+    Lease lease = acquire("a");
+    storeFails("NATS did not answer within 2s (store=" + display + ", bucket=mortise).");
+    pass(TTL.multipliedBy(2));
+    assertThatThrownBy(lease::ensureValid)
+        .hasMessageContaining(
+            "; the last try failed: NATS did not answer within 2s (store=" + display + ", token=");
+  }
+
+  @Test
   void givenProcessThatStoodStill_thenTheLossSaysSo() {
     Lease lease = acquire("a");
     standStill(Duration.ofSeconds(5));
