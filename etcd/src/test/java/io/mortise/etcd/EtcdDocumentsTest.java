@@ -27,7 +27,7 @@ class EtcdDocumentsTest extends DocumentsContract {
   private static EtcdDocuments open(String where) {
     EtcdTarget target = EtcdTarget.parse(StoreUrl.parse(where));
     return new EtcdDocuments(
-        new EtcdGateway(target, "test", Ticker.SYSTEM), target.prefix(), () -> 0, Ticker.SYSTEM);
+        new EtcdGateway(target, "test", Ticker.SYSTEM), target.prefix(), Ticker.SYSTEM);
   }
 
   @Override
