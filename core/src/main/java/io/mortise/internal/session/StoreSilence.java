@@ -17,6 +17,8 @@ public final class StoreSilence {
 
   private volatile @Nullable EndedOutage last;
 
+  StoreSilence() {}
+
   /** A request was sent, to which an answer is owed. */
   void sent(long now) {
     if (since == 0) {
@@ -34,14 +36,16 @@ public final class StoreSilence {
 
   /** Something was answered. */
   void heard(EngineEnv env) {
+    long began = since;
     Throwable why = failure;
+    if (began == 0) {
+      return;
+    }
     if (why != null) {
-      last = new EndedOutage(since, env.now(), why);
+      last = new EndedOutage(began, env.now(), why);
       failure = null;
     }
-    if (since != 0) {
-      since = 0;
-    }
+    since = 0;
   }
 
   /** Since when an answer is owed, but not before a wait began; null if none is. */
