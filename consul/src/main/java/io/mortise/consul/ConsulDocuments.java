@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -56,7 +55,6 @@ final class ConsulDocuments implements VersionedDocuments {
 
   private final ConsulGateway gateway;
   private final String prefix;
-  private final LongSupplier micros;
   private final WatchedKeys watched = new WatchedKeys(this::awaitChange);
 
   private final EntryFlags flags = new EntryFlags();
@@ -68,12 +66,10 @@ final class ConsulDocuments implements VersionedDocuments {
    * Sends nothing yet.
    *
    * @param prefix what each key begins with
-   * @param micros the time of day of this process
    */
-  ConsulDocuments(ConsulGateway gateway, String prefix, LongSupplier micros) {
+  ConsulDocuments(ConsulGateway gateway, String prefix) {
     this.gateway = gateway;
     this.prefix = prefix;
-    this.micros = micros;
   }
 
   private String key(String key) {
@@ -225,11 +221,6 @@ final class ConsulDocuments implements VersionedDocuments {
                 found.find() && flags.areOwn(Long.parseUnsignedLong(found.group(1))));
           }
         });
-  }
-
-  @Override
-  public long micros() {
-    return micros.getAsLong();
   }
 
   @Override

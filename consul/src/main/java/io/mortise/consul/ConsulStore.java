@@ -5,10 +5,8 @@ import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
-import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
-import java.util.function.LongSupplier;
 
 /**
  * Opens stores in Consul: each lock is an entry of the key-value store that is replaced by
@@ -45,11 +43,9 @@ public final class ConsulStore {
   static LockStore open(StoreUrl url) {
     ConsulTarget target = ConsulTarget.parse(url);
     ConsulGateway gateway = new ConsulGateway(target, "requests", Ticker.SYSTEM);
-    LongSupplier micros = VersionedDocuments.timeOfDay(Ticker.SYSTEM, WallClock.SYSTEM);
-    ConsulDocuments documents = new ConsulDocuments(gateway, target.prefix(), micros);
+    ConsulDocuments documents = new ConsulDocuments(gateway, target.prefix());
     ConsulDocuments renewals =
-        new ConsulDocuments(
-            new ConsulGateway(target, "renewals", Ticker.SYSTEM), target.prefix(), micros);
+        new ConsulDocuments(new ConsulGateway(target, "renewals", Ticker.SYSTEM), target.prefix());
     return ReportingStore.checked(
         DocumentStore.withoutClock(
             DocumentStore.profileWithoutClock(target.toString(), target.http().timeout()),

@@ -141,7 +141,7 @@ class ConsulAccessTest {
       assertUnfit(url, "is not Consul");
       ConsulTarget target = ConsulTarget.parse(StoreUrl.parse(url));
       try (ConsulGateway gateway = new ConsulGateway(target, "test", Ticker.SYSTEM)) {
-        ConsulDocuments documents = new ConsulDocuments(gateway, "mortise/", () -> 0);
+        ConsulDocuments documents = new ConsulDocuments(gateway, "mortise/");
         assertThatThrownBy(() -> BoundedWait.join(documents.read("lock/x")))
             .hasMessageContaining("is not Consul");
       }

@@ -25,8 +25,7 @@ class ConsulDocumentsTest extends DocumentsContract {
 
   private static ConsulDocuments open(String where) {
     ConsulTarget target = ConsulTarget.parse(StoreUrl.parse(where));
-    return new ConsulDocuments(
-        new ConsulGateway(target, "test", Ticker.SYSTEM), target.prefix(), () -> 0);
+    return new ConsulDocuments(new ConsulGateway(target, "test", Ticker.SYSTEM), target.prefix());
   }
 
   @Override

@@ -19,7 +19,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.ConditionalCheckFailedException;
@@ -67,7 +66,6 @@ final class DynamoDbDocuments implements VersionedDocuments {
 
   private final DynamoDbRequests requests;
   private final AbsentVersions versions;
-  private final LongSupplier micros;
   private final WatchedKeys watched = new WatchedKeys(this::poll);
 
   /** Begins a read after the pause of a poll. */
@@ -81,16 +79,10 @@ final class DynamoDbDocuments implements VersionedDocuments {
   /** When the monitor's round began. */
   private final AtomicLong round;
 
-  /**
-   * Sends nothing yet.
-   *
-   * @param micros the time of day of this process
-   */
-  DynamoDbDocuments(
-      DynamoDbRequests requests, AbsentVersions versions, LongSupplier micros, Ticker ticker) {
+  /** Sends nothing yet. */
+  DynamoDbDocuments(DynamoDbRequests requests, AbsentVersions versions, Ticker ticker) {
     this.requests = requests;
     this.versions = versions;
-    this.micros = micros;
     this.ticker = ticker;
     // A read only enters a queue, so the timer's own thread begins it.
     this.afterPause =
@@ -372,11 +364,6 @@ final class DynamoDbDocuments implements VersionedDocuments {
     if (found.text() != null && version > request.seen()) {
       request.tell(version, false);
     }
-  }
-
-  @Override
-  public long micros() {
-    return micros.getAsLong();
   }
 
   @Override

@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.InstantSource;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.regions.Region;
@@ -88,16 +87,12 @@ final class DynamoDbLockStore extends ForwardingStore {
       DynamoDbTarget target,
       Ticker ticker,
       InstantSource wallClock) {
-    LongSupplier micros = VersionedDocuments.timeOfDay(ticker, wallClock);
-    AbsentVersions versions = new AbsentVersions(micros);
+    AbsentVersions versions = new AbsentVersions(VersionedDocuments.timeOfDay(ticker, wallClock));
     DynamoDbRequests requests = new DynamoDbRequests(client, target, "requests", MOST_IN_FLIGHT);
-    DynamoDbDocuments documents = new DynamoDbDocuments(requests, versions, micros, ticker);
+    DynamoDbDocuments documents = new DynamoDbDocuments(requests, versions, ticker);
     DynamoDbDocuments renewals =
         new DynamoDbDocuments(
-            new DynamoDbRequests(client, target, "renewals", MOST_RENEWALS),
-            versions,
-            micros,
-            ticker);
+            new DynamoDbRequests(client, target, "renewals", MOST_RENEWALS), versions, ticker);
     DynamoDbTable table = new DynamoDbTable(requests);
     LockStore store =
         new DynamoDbLockStore(

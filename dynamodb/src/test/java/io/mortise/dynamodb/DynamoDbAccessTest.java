@@ -170,7 +170,7 @@ class DynamoDbAccessTest {
     DynamoDbClient client = DynamoDbLockStore.client(target);
     DynamoDbRequests requests = new DynamoDbRequests(client, target, "test", 1);
     DynamoDbDocuments documents =
-        new DynamoDbDocuments(requests, new AbsentVersions(() -> 0), () -> 0, () -> 0);
+        new DynamoDbDocuments(requests, new AbsentVersions(() -> 0), () -> 0);
     try {
       assertThat(write(documents)).isTrue();
       assertThatThrownBy(() -> write(documents)).hasMessageContaining("StoreUnavailableException");
@@ -226,7 +226,7 @@ class DynamoDbAccessTest {
       assertUnfit(Dynalites.url(stub), "What answers is not DynamoDB");
       DynamoDbRequests requests = new DynamoDbRequests(client, target, "test", 1);
       DynamoDbDocuments documents =
-          new DynamoDbDocuments(requests, new AbsentVersions(() -> 0), () -> 0, () -> 0);
+          new DynamoDbDocuments(requests, new AbsentVersions(() -> 0), () -> 0);
       assertThatThrownBy(() -> BoundedWait.join(documents.read("lock/x")))
           .hasMessageContaining("StoreUnfitException")
           .hasMessageContaining("What answers is not DynamoDB");

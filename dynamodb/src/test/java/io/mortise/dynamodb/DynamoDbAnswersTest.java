@@ -49,7 +49,7 @@ class DynamoDbAnswersTest {
     DynamoDbTarget target = DynamoDbTarget.parse(StoreUrl.parse(Dynalites.url(stub)));
     client = DynamoDbLockStore.client(target);
     requests = new DynamoDbRequests(client, target, "test", 1);
-    documents = new DynamoDbDocuments(requests, new AbsentVersions(() -> 0), () -> 0, () -> 0);
+    documents = new DynamoDbDocuments(requests, new AbsentVersions(() -> 0), () -> 0);
   }
 
   @AfterEach

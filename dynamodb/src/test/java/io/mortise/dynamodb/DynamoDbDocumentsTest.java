@@ -33,7 +33,6 @@ class DynamoDbDocumentsTest extends DocumentsContract {
     return new DynamoDbDocuments(
         new DynamoDbRequests(DynamoDbLockStore.client(target), target, "test", 2),
         new AbsentVersions(micros),
-        micros,
         ticker);
   }
 

@@ -12,7 +12,6 @@ import io.mortise.spi.time.Ticker;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,21 +29,18 @@ final class EtcdDocuments implements VersionedDocuments {
   private final EtcdGateway gateway;
   private final RequestBatcher requests;
   private final String prefix;
-  private final LongSupplier micros;
   private final WatchedKeys watched;
 
   /**
    * Sends nothing yet.
    *
    * @param prefix what each key begins with
-   * @param micros the time of day of this process
    * @param ticker for what waits for its turn
    */
-  EtcdDocuments(EtcdGateway gateway, String prefix, LongSupplier micros, Ticker ticker) {
+  EtcdDocuments(EtcdGateway gateway, String prefix, Ticker ticker) {
     this.gateway = gateway;
     this.requests = new RequestBatcher(gateway, ticker);
     this.prefix = prefix;
-    this.micros = micros;
     this.watched = new WatchedKeys(this::stream);
   }
 
@@ -180,11 +176,6 @@ final class EtcdDocuments implements VersionedDocuments {
     if (result.flag("canceled")) {
       request.end();
     }
-  }
-
-  @Override
-  public long micros() {
-    return micros.getAsLong();
   }
 
   @Override

@@ -7,10 +7,8 @@ import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
-import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
-import java.util.function.LongSupplier;
 
 /**
  * Opens stores in etcd, 3.4 or later: each lock is a key that is replaced by comparing its
@@ -47,14 +45,10 @@ public final class EtcdStore {
   static LockStore open(StoreUrl url) {
     EtcdTarget target = EtcdTarget.parse(url);
     EtcdGateway gateway = new EtcdGateway(target, "requests", Ticker.SYSTEM);
-    LongSupplier micros = VersionedDocuments.timeOfDay(Ticker.SYSTEM, WallClock.SYSTEM);
-    EtcdDocuments documents = new EtcdDocuments(gateway, target.prefix(), micros, Ticker.SYSTEM);
+    EtcdDocuments documents = new EtcdDocuments(gateway, target.prefix(), Ticker.SYSTEM);
     EtcdDocuments renewals =
         new EtcdDocuments(
-            new EtcdGateway(target, "renewals", Ticker.SYSTEM),
-            target.prefix(),
-            micros,
-            Ticker.SYSTEM);
+            new EtcdGateway(target, "renewals", Ticker.SYSTEM), target.prefix(), Ticker.SYSTEM);
     try {
       return ReportingStore.checked(
           DocumentStore.withoutClock(

@@ -1,7 +1,9 @@
 package io.mortise.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
@@ -25,7 +27,7 @@ class EtcdDocumentsTest extends DocumentsContract {
   private static EtcdDocuments open(String where) {
     EtcdTarget target = EtcdTarget.parse(StoreUrl.parse(where));
     return new EtcdDocuments(
-        new EtcdGateway(target, "test", Ticker.SYSTEM), target.prefix(), () -> 0, Ticker.SYSTEM);
+        new EtcdGateway(target, "test", Ticker.SYSTEM), target.prefix(), Ticker.SYSTEM);
   }
 
   @Override
@@ -113,6 +115,28 @@ class EtcdDocumentsTest extends DocumentsContract {
       if (small != null) {
         small.close();
       }
+    }
+  }
+
+  @Test
+  void givenServerThatTakesMoreThanCanBeRead_thenALongerDocumentIsRefused_andTheLongestIsRead() {
+    try (EtcdServer large = EtcdServers.start("--max-request-bytes=16777216")) {
+      VersionedDocuments documents = closedAtTheEnd(open(large.url()));
+      VersionedText absent = BoundedWait.join(documents.read("lock/a"));
+      // In Base64 it is as long as an answer may be.
+      String tooLong = "x".repeat(3 << 20);
+      assertThatThrownBy(() -> BoundedWait.join(documents.compareAndSet("lock/a", absent, tooLong)))
+          .hasStackTraceContaining("was not sent")
+          .satisfies(failure -> assertThat(CompletionStages.isSilence(failure)).isFalse());
+      assertThat(BoundedWait.join(documents.read("lock/a")).text()).isNull();
+      String longest = "x".repeat((3 << 20) - 2_000);
+      assertThat(BoundedWait.join(documents.compareAndSet("lock/a", absent, longest)).made())
+          .isTrue();
+      VersionedText found = BoundedWait.join(documents.read("lock/a"));
+      assertThat(found.text()).isEqualTo(longest);
+      Written refused = BoundedWait.join(documents.compareAndSet("lock/a", absent, ""));
+      assertThat(refused.made()).isFalse();
+      assertThat(refused.stands()).isEqualTo(found);
     }
   }
 }

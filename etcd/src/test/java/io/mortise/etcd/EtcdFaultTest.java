@@ -49,7 +49,7 @@ class EtcdFaultTest extends ClocklessFaultContract<EtcdServer> {
                     StoreUrl.parse("etcd://127.0.0.1:" + stalling.port() + "?timeout=200ms")),
                 "test",
                 Ticker.SYSTEM)) {
-      EtcdDocuments documents = new EtcdDocuments(gateway, "/mortise/", () -> 0, Ticker.SYSTEM);
+      EtcdDocuments documents = new EtcdDocuments(gateway, "/mortise/", Ticker.SYSTEM);
       for (int i = 0; i < 5; i++) {
         String key = "lock/" + i;
         assertThatThrownBy(() -> BoundedWait.join(documents.read(key)))

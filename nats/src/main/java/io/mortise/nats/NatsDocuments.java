@@ -22,7 +22,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,7 +60,6 @@ final class NatsDocuments implements VersionedDocuments {
   private static final String SEQUENCE = "Nats-Sequence";
 
   private final NatsBucket bucket;
-  private final LongSupplier micros;
   private final Duration markersKept;
 
   /**
@@ -75,12 +73,10 @@ final class NatsDocuments implements VersionedDocuments {
   /**
    * Sends nothing yet.
    *
-   * @param micros the time of day of this process
    * @param markersKept for how long at least a removed document is remembered
    */
-  NatsDocuments(NatsBucket bucket, LongSupplier micros, Duration markersKept) {
+  NatsDocuments(NatsBucket bucket, Duration markersKept) {
     this.bucket = bucket;
-    this.micros = micros;
     this.markersKept = markersKept;
   }
 
@@ -238,11 +234,6 @@ final class NatsDocuments implements VersionedDocuments {
     if (headers != null && sequence != null) {
       request.tell(Long.parseLong(sequence), writer.equals(headers.getLast(WRITER)));
     }
-  }
-
-  @Override
-  public long micros() {
-    return micros.getAsLong();
   }
 
   @Override

@@ -6,12 +6,10 @@ import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
-import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
 import io.nats.client.Connection;
 import io.nats.client.api.ServerInfo;
-import java.util.function.LongSupplier;
 
 /**
  * Opens stores in NATS JetStream, server 2.9 or later: each lock is a key of a key-value bucket,
@@ -77,12 +75,11 @@ public final class NatsStore {
   }
 
   private static LockStore open(NatsBucket bucket, NatsTarget target) {
-    LongSupplier micros = VersionedDocuments.timeOfDay(Ticker.SYSTEM, WallClock.SYSTEM);
     return ReportingStore.checked(
         DocumentStore.withoutClock(
             DocumentStore.profileWithoutClock(target.display(), target.timeout()),
-            new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT),
-            new NatsDocuments(bucket, micros, NatsDocuments.MARKERS_KEPT),
+            new NatsDocuments(bucket, NatsDocuments.MARKERS_KEPT),
+            new NatsDocuments(bucket, NatsDocuments.MARKERS_KEPT),
             Ticker.SYSTEM,
             WallClock.SYSTEM),
         bucket::check,

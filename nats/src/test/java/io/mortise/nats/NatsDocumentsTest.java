@@ -17,7 +17,6 @@ import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import io.nats.client.api.StreamConfiguration;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Documents in a real bucket, and what of them is written late. */
@@ -28,10 +27,7 @@ class NatsDocumentsTest extends DocumentsContract {
   private final String url = NatsServers.shared().url() + "?timeout=10s&namespace=" + namespace;
 
   private static NatsDocuments open(String where, Duration markersKept) {
-    return new NatsDocuments(
-        bucket(where),
-        () -> TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()),
-        markersKept);
+    return new NatsDocuments(bucket(where), markersKept);
   }
 
   private static NatsBucket bucket(String where) {

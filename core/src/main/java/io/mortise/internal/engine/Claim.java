@@ -5,6 +5,7 @@ import io.mortise.LockName;
 import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.StoreOutage;
+import io.mortise.internal.session.StoreSilence;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
@@ -415,12 +416,13 @@ sealed class Claim permits IdleClaims.StickyClaim {
    * Since when the store owes an answer about the attempt; null if it does not.
    *
    * @param arrivedAt when the asking waiter came
+   * @param silence what there is to go by while the claim waits for a session
    */
-  @Nullable Long silentSince(long arrivedAt) {
+  @Nullable Long silentSince(long arrivedAt, StoreSilence silence) {
     WaitState own = wait;
     if (phase() == ClaimPhase.UNSENT) {
       // Its timer runs while it is not sent by choice.
-      return own == null || own.scheduledTimer == null ? arrivedAt : null;
+      return own == null || own.scheduledTimer == null ? silence.since(arrivedAt) : null;
     } else if (phase() != ClaimPhase.ASKED || own == null || own.sent == null) {
       return null;
     }

@@ -7,6 +7,7 @@ import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.StoreOutage;
+import io.mortise.internal.session.StoreSilence;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
@@ -75,13 +76,17 @@ final class ClaimTransitions {
     if (waiter.isDone() || claim == null) {
       return false;
     }
-    waiter.storeFailure = storeFailure(claim, waiter);
+    long now = engine.env.now();
+    StoreSilence silence = engine.silence();
+    Long silentSince = claim.silentSince(waiter.arrivedAt, silence);
+    waiter.storeFailure = storeFailure(claim, waiter, silentSince, now);
     waiter.unanswered =
         StoreOutage.unansweredPart(
             claim.outageOrNull(),
-            claim.silentSince(waiter.arrivedAt),
+            claim.phase() == ClaimPhase.HELD ? null : silence,
+            silentSince,
             waiter.arrivedAt,
-            engine.env.now());
+            now);
     waiter.waiterState = WaiterState.CANCELLED;
     boolean wasHead = claim.head() == waiter;
     claim.remove(waiter);
@@ -100,13 +105,12 @@ final class ClaimTransitions {
   }
 
   /** Why it is not known that others were in the waiter's way; null if it is. */
-  private @Nullable Throwable storeFailure(Claim claim, Waiter waiter) {
+  private static @Nullable Throwable storeFailure(
+      Claim claim, Waiter waiter, @Nullable Long silentSince, long now) {
     if (claim.storeFailure() != null || claim.phase() == ClaimPhase.HELD) {
       return claim.storeFailure();
     }
-    long now = engine.env.now();
-    Long since = claim.silentSince(waiter.arrivedAt);
-    long silent = since == null ? 0 : now - since;
+    long silent = silentSince == null ? 0 : now - silentSince;
     boolean most = silent >= SHORT_SILENCE_NANOS && silent >= (now - waiter.arrivedAt) / 2;
     if (!most && claim.phase() == ClaimPhase.ASKED && claim.session != null) {
       // Nor is anything known if others have asked in vain for as long.

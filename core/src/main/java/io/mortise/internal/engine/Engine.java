@@ -14,6 +14,7 @@ import io.mortise.internal.runtime.VirtualThreads;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.SessionRenewer;
 import io.mortise.internal.session.StoreOutage;
+import io.mortise.internal.session.StoreSilence;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -464,6 +465,11 @@ public final class Engine {
   /** How many claims and unconfirmed ends there are: zero in an idle engine. For tests of leaks. */
   public int footprint() {
     return stripes.sum(stripe -> stripe.claims.size() + stripe.endings.size());
+  }
+
+  /** Since when the store owes an answer. */
+  StoreSilence silence() {
+    return sessionRenewer.silence();
   }
 
   /** The store's name, as messages show it. */

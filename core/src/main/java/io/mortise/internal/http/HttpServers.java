@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -102,6 +103,11 @@ public final class HttpServers implements AutoCloseable {
      */
     public static final long MAX_DOCUMENT_BYTES = 4 << 20;
 
+    /**
+     * An answer with a document has some 400 bytes more beside it than the request that wrote it.
+     */
+    private static final long BESIDE_DOCUMENT = 1024;
+
     private static final Pattern PATH = Pattern.compile("/[!-~]*");
     private static final Pattern VALUE = Pattern.compile("[ -~]*");
 
@@ -123,6 +129,15 @@ public final class HttpServers implements AutoCloseable {
     public HttpRequest(
         String method, String path, Map<String, String> headers, @Nullable String body) {
       this(method, path, headers, body, MAX_DOCUMENT_BYTES);
+    }
+
+    /** How long its body may be, so that an answer of the same limit can have what it writes. */
+    private long maxBodyBytes() {
+      return maxAnswerBytes - BESIDE_DOCUMENT;
+    }
+
+    private boolean isTooLong() {
+      return body != null && body.length() > maxBodyBytes();
     }
 
     /** As it is sent. */
@@ -207,11 +222,25 @@ public final class HttpServers implements AutoCloseable {
                 target.product(), DurationText.formatExact(target.timeout()), target.display()));
   }
 
+  private StoreUnavailableException tooLong(HttpRequest request) {
+    return new StoreUnavailableException(
+        "A request of %d bytes to %s was not sent, as of a lock with very many holders and waiters: what it writes could not be read again (store=%s). At most %d bytes are sent."
+            .formatted(
+                Objects.requireNonNull(request.body()).length(),
+                target.product(),
+                target.display(),
+                request.maxBodyBytes()));
+  }
+
   /**
    * Sends to the present server, or the next one that can be connected to, when the request has its
-   * turn. If that has not come within the target's timeout, the request is never sent.
+   * turn. If that has not come within the target's timeout, the request is never sent. Nor is one
+   * that is longer than its answer may be: what it writes could not be read again.
    */
   public CompletableFuture<HttpResponse> send(HttpRequest request) {
+    if (request.isTooLong()) {
+      return CompletableFuture.failedFuture(tooLong(request));
+    }
     HttpExchange exchange = new HttpExchange(request, target.timeout(), null);
     if (takesTurn(exchange)) {
       begin(exchange);

@@ -1,5 +1,7 @@
 package io.mortise.internal.runtime;
 
+import java.util.regex.Pattern;
+
 /** The text of a store's failure, in messages and in the log. */
 public final class FailureText {
   /** A proxy may answer with pages of HTML. */
@@ -28,6 +30,11 @@ public final class FailureText {
   public static String quoted(String said) {
     String whole = said.strip().replaceAll("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+", " ");
     return whole.length() <= MOST_SHOWN ? whole : whole.substring(0, MOST_SHOWN) + "…";
+  }
+
+  /** What was said of a store, for a message that names the store in parentheses itself. */
+  public static String withoutStore(String store, String said) {
+    return said.replaceAll(" \\(store=" + Pattern.quote(store) + "(, [^()]*)?\\)", "");
   }
 
   /** A sentence to be gone on with. */

@@ -23,6 +23,7 @@ public final class LiveSession implements Validity {
   private final EngineEnv env;
   private final SessionLifecycleListener listener;
   private final String storeName;
+  private final StoreSilence silence;
   private final AtomicLong attempts = new AtomicLong();
 
   /** The only thing about a session that hot paths read. */
@@ -51,9 +52,6 @@ public final class LiveSession implements Validity {
 
   volatile long heldAt;
   private final AtomicInteger holds = new AtomicInteger();
-
-  /** When the first request was sent that nothing was heard since; 0 if something was. */
-  private volatile long silentSince;
 
   /** What waits for a whole TTL. */
   final List<Runnable> whenFullTtl = new ArrayList<>();
@@ -125,10 +123,15 @@ public final class LiveSession implements Validity {
   record ClockSample(long storeMicros, long sentAt, long receivedAt, long suspendedNanos) {}
 
   LiveSession(
-      SessionLifecycleListener listener, EngineEnv env, String storeName, StoreSession store) {
+      SessionLifecycleListener listener,
+      EngineEnv env,
+      String storeName,
+      StoreSilence silence,
+      StoreSession store) {
     this.listener = listener;
     this.env = env;
     this.storeName = storeName;
+    this.silence = silence;
     this.store = store;
     this.pendingTtl = env.ttl();
     long now = env.now();
@@ -146,16 +149,12 @@ public final class LiveSession implements Validity {
 
   /** A request was sent, to which an answer is owed. */
   public void sent(long now) {
-    if (silentSince == 0) {
-      // A nanosecond off at most: 0 means that nothing is owed.
-      silentSince = now | 1;
-    }
+    silence.sent(now);
   }
 
-  /** How long nothing was heard although something was asked. */
+  /** How long nothing was heard of the store although something was asked. */
   public long silentNanos(long now) {
-    long since = silentSince;
-    return since == 0 ? 0 : now - since;
+    return silence.nanos(now);
   }
 
   /** For how long no renewal was answered, for messages. Other requests may have been. */
@@ -165,9 +164,14 @@ public final class LiveSession implements Validity {
 
   /** Something was answered. */
   public void heard() {
-    if (silentSince != 0) {
-      silentSince = 0;
-    }
+    silence.heard(env);
+  }
+
+  /** A renewal has failed. */
+  void renewalFailed(Throwable cause) {
+    failures++;
+    renewalFailure = cause;
+    silence.failed(cause);
   }
 
   /** How many claims are held through it. */
@@ -383,8 +387,8 @@ public final class LiveSession implements Validity {
   String overdueReason(Duration lifetime, @Nullable Throwable lastFailure) {
     String reason = "it was not renewed within its TTL of " + DurationText.format(lifetime);
     if (lastFailure != null && pauseText().isEmpty()) {
-      reason +=
-          "; the last try failed: " + FailureText.withoutFullStop(FailureText.said(lastFailure));
+      String said = FailureText.withoutStore(storeName, FailureText.said(lastFailure));
+      reason += "; the last try failed: " + FailureText.withoutFullStop(said);
     }
     return withPause(reason);
   }

@@ -10,7 +10,6 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -54,6 +53,7 @@ public final class SessionRenewer {
   private final SessionClocks clocks;
   private final ShortTtlTimer shortTtlTimer;
   private final RenewalOutage outage;
+  private final StoreSilence silence = new StoreSilence();
   private @Nullable LiveSession current;
   private boolean closed;
 
@@ -92,6 +92,7 @@ public final class SessionRenewer {
               listener,
               env,
               name(),
+              silence,
               store.open(spec, sessionNotification -> hint(id, sessionNotification)));
       sessionTtl.begin(opening);
       opening.suspendedSeen = env.suspended().nanos();
@@ -132,6 +133,11 @@ public final class SessionRenewer {
     } finally {
       guard.unlock();
     }
+  }
+
+  /** Since when the store owes an answer. */
+  public StoreSilence silence() {
+    return silence;
   }
 
   /** The store has put an attempt of the session into its queue, or left it there. */
@@ -207,9 +213,6 @@ public final class SessionRenewer {
 
   private void renew(LiveSession session) {
     long previous;
-    long next;
-    List<Long> seen;
-    Duration lifetime;
     InFlightRenewal inFlight;
     guard.lock();
     try {
@@ -227,27 +230,24 @@ public final class SessionRenewer {
         session.beatDrawn(env.now(), suspendedAt);
       }
       previous = session.confirmedBeat;
-      next = session.pendingBeat;
-      lifetime = session.pendingTtl;
-      seen = List.copyOf(session.seen);
       long sentAt = env.now();
       session.sent(sentAt);
-      inFlight = InFlightRenewal.of(session, sentAt, suspendedAt, seen);
-      if (!sessionTtl.isWhole(lifetime)) {
+      inFlight = InFlightRenewal.of(session, sentAt, suspendedAt, List.copyOf(session.seen));
+      if (!sessionTtl.isWhole(inFlight.ttl())) {
         // It may be executed from now on, and then counts, whatever was confirmed before.
-        session.shortenTo(sentAt + sessionTtl.minusSafetyMargin(lifetime));
+        session.shortenTo(sentAt + sessionTtl.minusSafetyMargin(inFlight.ttl()));
         watchDeadline(session);
       }
-      reschedule(session, lifetime.toNanos() / 6);
+      reschedule(session, inFlight.ttl().toNanos() / 6);
     } finally {
       guard.unlock();
     }
     CompletionStage<Renewal> stage;
     try {
       stage =
-          sessionTtl.isWhole(lifetime)
-              ? session.store().renew(previous, next, seen)
-              : session.store().renew(previous, next, seen, lifetime);
+          sessionTtl.isWhole(inFlight.ttl())
+              ? session.store().renew(previous, inFlight.beat(), inFlight.seen())
+              : session.store().renew(previous, inFlight.beat(), inFlight.seen(), inFlight.ttl());
     } catch (RuntimeException e) {
       stage = CompletableFuture.completedFuture(new Renewal.Unknown(e));
     }
@@ -434,8 +434,7 @@ public final class SessionRenewer {
         return;
       }
       opening = session.phase == LiveSessionPhase.OPENING;
-      session.failures++;
-      session.renewalFailure = cause;
+      session.renewalFailed(cause);
       if (!opening) {
         outage.begin(session, FailureText.about(name(), FailureText.said(cause)));
       }

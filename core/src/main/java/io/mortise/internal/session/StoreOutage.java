@@ -25,7 +25,7 @@ public final class StoreOutage {
 
   private @Nullable EndedOutage last;
 
-  private record EndedOutage(long since, long until, Throwable failure) {
+  record EndedOutage(long since, long until, Throwable failure) {
     /** For how much of a wait that began then. */
     long lasted(long arrivedAt) {
       return until - (since - arrivedAt > 0 ? since : arrivedAt);
@@ -72,18 +72,26 @@ public final class StoreOutage {
   /**
    * For how much of a wait the store gave no answer without a break; null if for less than half.
    *
-   * @param outage null if no request has failed
+   * @param outage of the wait's own requests; null if none has failed
+   * @param silence of the store; null if the wait was not for the store
    * @param silentSince since when it owes an answer; null if it does not
    * @param arrivedAt when the wait began
    */
   public static @Nullable StoreUnavailableException unansweredPart(
-      @Nullable StoreOutage outage, @Nullable Long silentSince, long arrivedAt, long now) {
-    EndedOutage ended = outage == null ? null : outage.last;
+      @Nullable StoreOutage outage,
+      @Nullable StoreSilence silence,
+      @Nullable Long silentSince,
+      long arrivedAt,
+      long now) {
     long lasted = silentSince == null ? 0 : now - silentSince;
     Throwable why = null;
-    if (ended != null && ended.lasted(arrivedAt) > lasted) {
-      lasted = ended.lasted(arrivedAt);
-      why = ended.failure();
+    EndedOutage own = outage == null ? null : outage.last;
+    EndedOutage ofStore = silence == null ? null : silence.last();
+    for (EndedOutage ended : new EndedOutage[] {own, ofStore}) {
+      if (ended != null && ended.lasted(arrivedAt) > lasted) {
+        lasted = ended.lasted(arrivedAt);
+        why = ended.failure();
+      }
     }
     if (lasted < Math.max(SHORTEST_TOLD_NANOS, (now - arrivedAt) / 2)) {
       return null;

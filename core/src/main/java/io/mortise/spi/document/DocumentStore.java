@@ -108,6 +108,7 @@ public final class DocumentStore implements LockStore {
 
   private final StoreProfile profile;
   private final VersionedDocuments documents;
+  private final LongSupplier micros;
   private final LockUpdater locks;
   private final SessionDocuments sessions;
   private final SessionDocuments renewals;
@@ -134,6 +135,7 @@ public final class DocumentStore implements LockStore {
         renewals,
         null,
         documents::micros,
+        documents::micros,
         FactDocuments.byServer(documents),
         DocumentRules.ALL);
   }
@@ -142,7 +144,8 @@ public final class DocumentStore implements LockStore {
    * A store of either kind.
    *
    * @param observer judges sessions; null if the server's clock does
-   * @param micros a clock that never goes back: the server's, or that of this process with the time
+   * @param micros the store's time: the server's, or {@link VersionedDocuments#timeOfDay}
+   * @param awake a clock that never goes back: the server's, or that of this process with the time
    *     for which its host was suspended
    */
   DocumentStore(
@@ -151,6 +154,7 @@ public final class DocumentStore implements LockStore {
       VersionedDocuments renewals,
       @Nullable BeatObserver observer,
       LongSupplier micros,
+      LongSupplier awake,
       FactDocuments facts,
       DocumentRules rules) {
     Set<Capability> expected = observer == null ? CAPABILITIES : CAPABILITIES_WITHOUT_CLOCK;
@@ -163,12 +167,13 @@ public final class DocumentStore implements LockStore {
     }
     this.profile = profile;
     this.documents = documents;
-    this.sessions = new SessionDocuments(new DocumentUpdater(documents, rules), observer);
+    this.micros = micros;
+    this.sessions = new SessionDocuments(new DocumentUpdater(documents, micros, rules), observer);
     this.locks = new LockUpdater(sessions);
     this.facts = facts;
-    this.sweeper = new DocumentSweeper(locks, facts, micros);
-    this.ownRenewals = new OwnRenewals(micros);
-    this.renewals = new SessionDocuments(new DocumentUpdater(renewals, rules), observer);
+    this.sweeper = new DocumentSweeper(locks, facts, awake);
+    this.ownRenewals = new OwnRenewals(awake);
+    this.renewals = new SessionDocuments(new DocumentUpdater(renewals, micros, rules), observer);
   }
 
   /**
@@ -200,8 +205,9 @@ public final class DocumentStore implements LockStore {
         () -> TimeUnit.NANOSECONDS.toMicros(ticker.nanos() - begin + suspended.nanos());
     FactDocuments facts = FactDocuments.byHosts(documents, ticker, wallClock);
     BeatObserver observer = new BeatObserver(ticker, DocumentRules.ALL);
+    LongSupplier timeOfDay = VersionedDocuments.timeOfDay(ticker, wallClock);
     return new DocumentStore(
-        profile, documents, renewals, observer, awake, facts, DocumentRules.ALL);
+        profile, documents, renewals, observer, timeOfDay, awake, facts, DocumentRules.ALL);
   }
 
   /**
@@ -234,7 +240,7 @@ public final class DocumentStore implements LockStore {
 
   /** The store's time. */
   long micros() {
-    return documents.micros();
+    return micros.getAsLong();
   }
 
   @Override
@@ -244,7 +250,7 @@ public final class DocumentStore implements LockStore {
         .thenApply(
             session ->
                 session
-                    .map(found -> found.verdict(documents.micros()))
+                    .map(found -> found.verdict(micros()))
                     .orElseGet(SessionVerdict.SessionEnded::new));
   }
 
@@ -353,7 +359,7 @@ public final class DocumentStore implements LockStore {
         .read(key)
         .thenCompose(
             found -> {
-              long now = documents.micros();
+              long now = micros();
               LockDocument lock = DocumentCodec.decode(name, found.text());
               return lock == null || lock.isUnused() || (lock.isIdle(now) && !query.idle())
                   ? CompletableFuture.completedFuture(Optional.empty())
@@ -406,7 +412,7 @@ public final class DocumentStore implements LockStore {
   private Duration timeLeft(SessionDocument session) {
     return sessions.isOverdue(session)
         ? Duration.ZERO
-        : LockRecord.duration(session.left(documents.micros()));
+        : LockRecord.duration(session.left(micros()));
   }
 
   @Override

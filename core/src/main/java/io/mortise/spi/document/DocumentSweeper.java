@@ -146,7 +146,7 @@ final class DocumentSweeper {
         .updateSwept(
             id,
             (session, found) -> {
-              long now = documents().micros();
+              long now = sessions().updater().micros();
               boolean overdue = session != null && session.isOverdue(now);
               if (session == null) {
                 return SessionDocuments.unchanged(NOT_THERE);

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,7 @@ final class DocumentUpdater {
   private static final int LONGEST_REMEMBERED = 4_096;
 
   private final VersionedDocuments documents;
+  private final LongSupplier micros;
   private final DocumentRules rules;
   private final ReentrantLock guard = new ReentrantLock();
 
@@ -61,8 +63,9 @@ final class DocumentUpdater {
         }
       };
 
-  DocumentUpdater(VersionedDocuments documents, DocumentRules rules) {
+  DocumentUpdater(VersionedDocuments documents, LongSupplier micros, DocumentRules rules) {
     this.documents = documents;
+    this.micros = micros;
     this.rules = rules;
   }
 
@@ -85,6 +88,11 @@ final class DocumentUpdater {
 
   VersionedDocuments documents() {
     return documents;
+  }
+
+  /** The store's time. */
+  long micros() {
+    return micros.getAsLong();
   }
 
   DocumentRules rules() {

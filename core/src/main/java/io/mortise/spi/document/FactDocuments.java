@@ -51,7 +51,7 @@ final class FactDocuments {
 
   private FactDocuments(
       VersionedDocuments documents, LongSupplier micros, @Nullable FactAges ages) {
-    this.updater = new DocumentUpdater(documents, DocumentRules.ALL);
+    this.updater = new DocumentUpdater(documents, micros, DocumentRules.ALL);
     this.micros = micros;
     this.ages = ages;
   }

@@ -125,7 +125,7 @@ record LockUpdater(SessionDocuments sessions) {
   }
 
   private long now() {
-    return updater().documents().micros();
+    return updater().micros();
   }
 
   /** What the step makes of a remembered document; null if that cannot be said without a read. */

@@ -96,7 +96,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
 
   /** Whether it may be ended, and was not yet. */
   boolean isOverdue(SessionDocument session) {
-    return session.isOverdue(updater.documents().micros());
+    return session.isOverdue(updater.micros());
   }
 
   /** Ends a session whose time has passed, for good; returns what it is then. */

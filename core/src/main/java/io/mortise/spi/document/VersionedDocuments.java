@@ -103,16 +103,19 @@ public interface VersionedDocuments {
   }
 
   /**
-   * The store's time, in microseconds since 1970: one clock for all processes, which never goes
-   * back. Sessions and times end by it. In a store {@link DocumentStore#withoutClock} it is the
-   * time of day of this process: ages are shown by it, and idle records forgotten.
+   * The server's time, in microseconds since 1970: one clock for all processes, which never goes
+   * back. Sessions and times end by it. Not called for a store {@link DocumentStore#withoutClock}.
+   *
+   * @throws UnsupportedOperationException by default
    */
-  long micros();
+  default long micros() {
+    throw new UnsupportedOperationException("The server has no clock.");
+  }
 
   /**
-   * The time of day of this process in microseconds, for {@link #micros()} of a server without a
-   * clock. It is read once, and then runs with the monotonic clock and the time for which the host
-   * is suspended: it never goes back.
+   * The time of day of this process in microseconds. In a store {@link DocumentStore#withoutClock}
+   * ages are shown by it, and idle records forgotten. It is read once, and then runs with the
+   * monotonic clock and the time for which the host is suspended: it never goes back.
    */
   static LongSupplier timeOfDay(Ticker ticker, InstantSource wallClock) {
     Ticker suspended = SystemEnv.suspendedLately(ticker);

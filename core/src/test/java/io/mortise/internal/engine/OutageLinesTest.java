@@ -425,6 +425,67 @@ class OutageLinesTest {
   }
 
   @Test
+  void givenWaiterInTheQueue_whenTheStoreFallsSilentUntilTheEnd_thenTheFailureNamesTheSilence() {
+    heldByAnother("a");
+    CompletableFuture<Lease> wait = client.lock("a").acquireAsync(Duration.ofSeconds(12));
+    pass(Duration.ofSeconds(6));
+    instead = new CompletableFuture<>();
+    acquiresAreLost = true;
+    pass(Duration.ofSeconds(6));
+    assertThatThrownBy(wait::join)
+        .cause()
+        .isInstanceOf(StoreUnavailableException.class)
+        .message()
+        .containsPattern("no answer within (5(\\.\\d)?|6)s\\.");
+  }
+
+  @Test
+  void givenWaiterInTheQueue_whenRenewalsFailForMostOfItsWait_thenTheTimeoutTellsOfTheOutage() {
+    heldByAnother("a");
+    CompletableFuture<Lease> wait = client.lock("a").acquireAsync(Duration.ofSeconds(3));
+    pass(Duration.ofMillis(100));
+    assertTimeoutTells(wait, Duration.ofMillis(1600), Duration.ofMillis(1300), "1\\.[67]\\d*s");
+    CompletableFuture<Lease> second = client.lock("a").acquireAsync(Duration.ofSeconds(3));
+    pass(Duration.ofSeconds(3));
+    assertThatThrownBy(second::join).cause().hasNoCause();
+  }
+
+  @Test
+  void givenWaiterInTheQueue_whenAnOutageEndsItsSession_thenTheTimeoutTellsOfTheWholeOutage() {
+    heldByAnother("a");
+    CompletableFuture<Lease> wait = client.lock("a").acquireAsync(Duration.ofSeconds(12));
+    pass(Duration.ofSeconds(1));
+    assertTimeoutTells(wait, Duration.ofSeconds(7), Duration.ofSeconds(4), "7(\\.\\d)?s");
+  }
+
+  private void assertTimeoutTells(
+      CompletableFuture<Lease> wait, Duration outage, Duration rest, String lasted) {
+    storeFails("Connection refused.");
+    acquiresFail = new StoreUnavailableException("Connection refused.");
+    connectionLost.accept("Connection reset");
+    pass(outage);
+    instead = null;
+    acquiresFail = null;
+    pass(rest);
+    assertThatThrownBy(wait::join)
+        .cause()
+        .isInstanceOf(LockTimeoutException.class)
+        .message()
+        .containsPattern(
+            "The store gave no answer for " + lasted + " of the wait: Connection refused\\.");
+  }
+
+  @Test
+  void givenFailureThatNamesTheStore_thenTheLossNamesItOnce() {
+    Lease lease = acquire("a");
+    storeFails("NATS did not answer within 2s (store=" + display + ", bucket=mortise).");
+    pass(TTL.multipliedBy(2));
+    assertThatThrownBy(lease::ensureValid)
+        .hasMessageContaining(
+            "; the last try failed: NATS did not answer within 2s (store=" + display + ", token=");
+  }
+
+  @Test
   void givenProcessThatStoodStill_thenTheLossSaysSo() {
     Lease lease = acquire("a");
     standStill(Duration.ofSeconds(5));

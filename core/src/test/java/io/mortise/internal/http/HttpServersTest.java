@@ -94,6 +94,19 @@ class HttpServersTest {
   }
 
   @Test
+  void givenRequestThatIsLongerThanAnAnswerMayBe_thenItIsNotSent() throws Exception {
+    try (ScriptedServer server = ScriptedServer.counting();
+        HttpServers servers = servers(LONG, server.uri())) {
+      String body = "x".repeat(4 << 20);
+      assertFails(
+          servers,
+          servers.send(new HttpRequest("POST", "/x", Map.of(), body)),
+          "A request of 4194304 bytes to Tested was not sent");
+      assertThat(body(servers)).isEqualTo("1");
+    }
+  }
+
+  @Test
   void givenValuesThatWouldBeAnotherRequest_thenTheyAreRefused() {
     for (String text : List.of("a\r\nb", "a\nb", "a\rb", "a\0b", "é")) {
       assertThatThrownBy(() -> new HttpRequest("GET", "/" + text, Map.of(), null))
@@ -222,7 +235,7 @@ class HttpServersTest {
   @Test
   void givenServerThatReadsNothing_thenNoStreamBlocks_andLargeRequestsAreGivenUp()
       throws Exception {
-    HttpRequest large = new HttpRequest("POST", "/x", Map.of(), "x".repeat(32 << 20));
+    HttpRequest large = new HttpRequest("POST", "/x", Map.of(), "x".repeat(32 << 20), 64 << 20);
     AtomicInteger connections = new AtomicInteger();
     CountDownLatch over = new CountDownLatch(1);
     try (ScriptedServer server =
@@ -251,7 +264,7 @@ class HttpServersTest {
   @Test
   void givenAnswerThatComesBeforeItsRequestIsRead_thenTheConnectionIsNotUsedAgain()
       throws Exception {
-    HttpRequest large = new HttpRequest("POST", "/x", Map.of(), "x".repeat(32 << 20));
+    HttpRequest large = new HttpRequest("POST", "/x", Map.of(), "x".repeat(32 << 20), 64 << 20);
     CountDownLatch over = new CountDownLatch(1);
     try (ScriptedServer server =
             new ScriptedServer(

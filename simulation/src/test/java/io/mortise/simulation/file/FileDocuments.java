@@ -28,7 +28,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -44,17 +43,15 @@ import org.jspecify.annotations.Nullable;
 final class FileDocuments implements VersionedDocuments {
   private final Path folder;
   private final Duration timeout;
-  private final LongSupplier timeOfDay;
 
   /** Two numbers: the latest version, and the one at which a document was removed last. */
   private final FileChannel versions;
 
   private final ExecutorService thread = Executors.newSingleThreadExecutor();
 
-  FileDocuments(Path folder, Duration timeout, LongSupplier timeOfDay) throws IOException {
+  FileDocuments(Path folder, Duration timeout) throws IOException {
     this.folder = folder;
     this.timeout = timeout;
-    this.timeOfDay = timeOfDay;
     this.versions =
         FileChannel.open(
             Files.createDirectories(folder).resolve("versions"),
@@ -66,8 +63,7 @@ final class FileDocuments implements VersionedDocuments {
   /** The store of the locks that are kept in a folder. */
   static LockStore open(Path folder, Duration timeout, Ticker ticker, InstantSource wallClock) {
     try {
-      LongSupplier timeOfDay = VersionedDocuments.timeOfDay(ticker, wallClock);
-      FileDocuments documents = new FileDocuments(folder, timeout, timeOfDay);
+      FileDocuments documents = new FileDocuments(folder, timeout);
       StoreProfile profile =
           new StoreProfile(
               folder.toString(),
@@ -184,11 +180,6 @@ final class FileDocuments implements VersionedDocuments {
 
   private static boolean isDocument(Path file) {
     return file.getFileName().toString().startsWith("document-");
-  }
-
-  @Override
-  public long micros() {
-    return timeOfDay.getAsLong();
   }
 
   @Override

@@ -24,7 +24,7 @@ class FileDocumentsTest extends DocumentsContract {
     FileDocuments present = opened;
     if (present == null) {
       try {
-        present = new FileDocuments(folder, Duration.ofSeconds(20), () -> 0);
+        present = new FileDocuments(folder, Duration.ofSeconds(20));
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 class OpenRequestsTest {
   private static final LockName LOCK = LockName.of("shared-steps");
 
-  private final TimelessDocuments server = new TimelessDocuments(() -> 1_700_000_000_000_000L);
+  private final TimelessDocuments server = new TimelessDocuments();
   private final Deque<Runnable> inFlight = new ArrayDeque<>();
   private final SessionId id = SessionId.random(new Random(1));
   private final List<Reply> replies = new ArrayList<>();
@@ -318,7 +318,7 @@ class OpenRequestsTest {
 
     @Override
     public long micros() {
-      return server.micros();
+      return 1_700_000_000_000_000L;
     }
   }
 }

@@ -10,7 +10,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,18 +20,8 @@ final class TimelessDocuments implements VersionedDocuments {
   private final ReentrantLock guard = new ReentrantLock();
   private final TreeMap<String, VersionedText> documents = new TreeMap<>();
   private final Map<String, List<Runnable>> watches = new ConcurrentHashMap<>();
-  private final LongSupplier wallClock;
   private long version = 1;
   private long removed;
-
-  /**
-   * No documents.
-   *
-   * @param wallClock the time of day of a process, in microseconds
-   */
-  TimelessDocuments(LongSupplier wallClock) {
-    this.wallClock = wallClock;
-  }
 
   @Override
   public CompletionStage<VersionedText> read(String key) {
@@ -103,10 +92,5 @@ final class TimelessDocuments implements VersionedDocuments {
     List<Runnable> ofKey = watches.computeIfAbsent(key, any -> new CopyOnWriteArrayList<>());
     ofKey.add(changed);
     return () -> ofKey.remove(changed);
-  }
-
-  @Override
-  public long micros() {
-    return wallClock.getAsLong();
   }
 }

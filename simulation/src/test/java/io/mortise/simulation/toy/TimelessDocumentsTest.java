@@ -9,7 +9,7 @@ import io.mortise.testkit.contract.document.DocumentsContract;
  * FileStoreProcessesTest}.
  */
 class TimelessDocumentsTest extends DocumentsContract {
-  private final TimelessDocuments server = new TimelessDocuments(() -> 0);
+  private final TimelessDocuments server = new TimelessDocuments();
 
   @Override
   protected VersionedDocuments open() {

@@ -29,8 +29,7 @@ class TimelessStoreCrowdTest {
   /** One to three were measured; a busy machine has more. */
   private static final int MOST_CONFLICTS_PER_GRANT = 10;
 
-  private final TimelessDocuments server =
-      new TimelessDocuments(ToyStoreUnderTest.micros(Ticker.SYSTEM));
+  private final TimelessDocuments server = new TimelessDocuments();
   private final AtomicInteger conflicts = new AtomicInteger();
 
   @Test
@@ -121,11 +120,6 @@ class TimelessStoreCrowdTest {
     @Override
     public Runnable watch(String key, Runnable changed) {
       return server.watch(key, () -> later().execute(changed));
-    }
-
-    @Override
-    public long micros() {
-      return server.micros();
     }
   }
 }

@@ -28,7 +28,7 @@ class TimelessStoreFactsTest {
   private static final Duration SHORT = Duration.ofSeconds(20);
 
   private final ManualTime time = new ManualTime();
-  private final TimelessDocuments server = new TimelessDocuments(ToyStoreUnderTest.micros(time));
+  private final TimelessDocuments server = new TimelessDocuments();
   private final ExecutorService threads = Executors.newFixedThreadPool(2);
   private final AtomicReference<Loss> next = new AtomicReference<>(Loss.NOTHING);
   private final ContendedDocuments lossy =

@@ -44,7 +44,7 @@ class TimelessStoreFaultTest {
 
   private final ExecutorService threads = Executors.newFixedThreadPool(2);
   private final ManualTime time = new ManualTime();
-  private final TimelessDocuments server = new TimelessDocuments(ToyStoreUnderTest.micros(time));
+  private final TimelessDocuments server = new TimelessDocuments();
 
   /** What becomes of the next write of a key that begins with the given text. */
   private final AtomicReference<String> late = new AtomicReference<>("none");

@@ -49,7 +49,7 @@ class TimelessStoreHandOffTest {
   private final Random random = new Random(1);
   private final PriorityQueue<Event> events =
       new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
-  private final TimelessDocuments server = new TimelessDocuments(() -> 1_700_000_000_000_000L);
+  private final TimelessDocuments server = new TimelessDocuments();
   private final Map<String, Integer> requests = new TreeMap<>();
   private final Set<AttemptId> granted = new HashSet<>();
   private long micros;
@@ -199,7 +199,7 @@ class TimelessStoreHandOffTest {
 
     @Override
     public long micros() {
-      return server.micros();
+      return 1_700_000_000_000_000L;
     }
   }
 }

@@ -28,7 +28,7 @@ class TimelessStoreRequestsTest {
   private static final String WRITE = "compareAndSet";
 
   private final ManualTime time = new ManualTime();
-  private final TimelessDocuments server = new TimelessDocuments(ToyStoreUnderTest.micros(time));
+  private final TimelessDocuments server = new TimelessDocuments();
   private final List<String> requests = new ArrayList<>();
   private final SessionDriver a =
       SessionDriver.open(TimelessStoreUnderTest.open(counted(), time), TTL, "a");

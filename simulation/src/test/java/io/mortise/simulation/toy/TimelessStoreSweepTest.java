@@ -33,7 +33,7 @@ class TimelessStoreSweepTest {
   private static final int REMEMBERED = 4_096;
 
   private final ManualTime time = new ManualTime();
-  private final TimelessDocuments server = new TimelessDocuments(ToyStoreUnderTest.micros(time));
+  private final TimelessDocuments server = new TimelessDocuments();
   private final LockStore store = TimelessStoreUnderTest.open(server, time);
   private final LockStore other = TimelessStoreUnderTest.open(server, time);
 
@@ -229,11 +229,6 @@ class TimelessStoreSweepTest {
     @Override
     public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
       return documents.scan(prefix, after, limit);
-    }
-
-    @Override
-    public long micros() {
-      return documents.micros();
     }
   }
 }

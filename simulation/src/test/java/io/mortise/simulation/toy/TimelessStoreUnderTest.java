@@ -73,8 +73,7 @@ final class TimelessStoreUnderTest implements StoreUnderTest {
 
   @Override
   public LockStore open() {
-    LockStore opened =
-        open(server.apply(new TimelessDocuments(ToyStoreUnderTest.micros(ticker))), ticker);
+    LockStore opened = open(server.apply(new TimelessDocuments()), ticker);
     store = opened;
     return opened;
   }

@@ -48,6 +48,7 @@ public final class DocumentStoreOpener {
             renewals,
             null,
             documents::micros,
+            documents::micros,
             FactDocuments.byServer(documents),
             rules)
         : new DocumentStore(
@@ -55,6 +56,7 @@ public final class DocumentStoreOpener {
             documents,
             renewals,
             new BeatObserver(observer, rules),
+            documents::micros,
             awake,
             FactDocuments.byHosts(
                 documents,

@@ -351,9 +351,4 @@ final class FlawedDocuments implements VersionedDocuments {
       }
     };
   }
-
-  @Override
-  public long micros() {
-    return 0;
-  }
 }
