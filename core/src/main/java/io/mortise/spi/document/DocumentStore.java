@@ -404,7 +404,7 @@ public final class DocumentStore implements LockStore {
                               session.client().info(),
                               session.ttl(),
                               timeLeft(session),
-                              session.renewedAgo(documents.micros()))));
+                              session.renewedAgo(micros()))));
               return before;
             });
   }
