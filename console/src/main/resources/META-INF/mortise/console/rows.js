@@ -1,5 +1,5 @@
-import { useEffect, useReducer, useRef } from 'preact/hooks';
-import { get, query } from './api.js';
+import { useRef } from 'preact/hooks';
+import { query } from './api.js';
 import { useLive } from './live.js';
 
 /** Rows of a list that the server sorts, filters and cuts into pages: only those in sight are kept fresh. */
@@ -17,40 +17,20 @@ export const MOST = 200000;
  *     totals, and a row; null while it has not come
  */
 export function useRows(what, filter, from, to) {
-  const [, again] = useReducer(n => n + 1, 0);
   const ref = useRef(null);
   const key = query(filter);
-  if (ref.current?.key !== key) ref.current = { key, cursors: [''], pages: [], before: ref.current?.pages[0] };
+  if (ref.current?.key !== key) ref.current = { key, pages: [], before: ref.current?.pages[0] };
   const list = ref.current;
-  const path = k => k in list.cursors ? what + query({ ...filter, limit: PAGE, cursor: list.cursors[k] }) : null;
+  const path = k => what + query({ ...filter, limit: PAGE, cursor: k * PAGE || '' });
   const first = Math.floor(from / PAGE), last = Math.floor(Math.max(from, to - 1) / PAGE);
   const one = useLive(path(first));
   const two = useLive(last > first ? path(last) : null);
-  keep(list, first, one.data);
-  if (last > first) keep(list, last, two.data);
-
-  // A page is found by the end of the one before it.
-  useEffect(() => {
-    let stopped = false;
-    (async () => {
-      for (let k = list.cursors.length - 1; !stopped && !(last in list.cursors); k++) {
-        keep(list, k, await get(path(k)));
-        if (!(k + 1 in list.cursors)) return;
-      }
-      if (!stopped) again();
-    })().catch(() => {});
-    return () => { stopped = true; };
-  }, [key, last]);
+  if (one.data) list.pages[first] = one.data;
+  if (two.data) list.pages[last] = two.data;
 
   const answer = one.data ?? list.pages[first] ?? list.pages[0] ?? list.before ?? null;
   return {
     answer, error: one.error,
     row: i => (list.pages[Math.floor(i / PAGE)] ?? (i < PAGE ? list.before : null))?.[what][i % PAGE] ?? null,
   };
-}
-
-function keep(list, k, data) {
-  if (!data) return;
-  list.pages[k] = data;
-  if (data.next) list.cursors[k + 1] = data.next;
 }

@@ -120,19 +120,19 @@ class LivePageTest {
     LockClient one = console.client("one");
     ConsolePage.hold(one, "first", "");
     Page paused = console.page();
+    List<String> asked = new CopyOnWriteArrayList<>();
     List<String> ended = new CopyOnWriteArrayList<>();
+    paused.onRequest(request -> asked.add(request.url()));
     // A stream that the page gives up fails, and one that the console ends does not.
     paused.onRequestFailed(request -> ended.add(request.url()));
     paused.onRequestFinished(request -> ended.add(request.url()));
-    List<String> asked = new CopyOnWriteArrayList<>();
-    paused.onRequest(request -> asked.add(request.url()));
     console.visit("/locks");
     assertThat(console.row("first")).isVisible();
-    paused.waitForCondition(() -> asked.stream().anyMatch(url -> url.contains("/stream")));
-    paused.waitForCondition(() -> asked.stream().anyMatch(url -> url.contains("/history")));
+    assertThat(console.detail()).containsText("Last 30 minutes");
+    paused.waitForCondition(() -> streams(asked) > streams(ended));
     paused.keyboard().press("p");
     assertThat(console.button("Paused, go on")).isVisible();
-    paused.waitForCondition(() -> ended.stream().anyMatch(url -> url.contains("/stream")));
+    paused.waitForCondition(() -> streams(ended) == streams(asked));
     asked.clear();
 
     // Another tab shows that the console tells of them, each after the one before.
@@ -149,5 +149,9 @@ class LivePageTest {
 
     paused.keyboard().press("p");
     assertThat(console.table().locator("tbody tr")).hasCount(4);
+  }
+
+  private static long streams(List<String> urls) {
+    return urls.stream().filter(url -> url.contains("/api/v1/stream")).count();
   }
 }
