@@ -38,7 +38,7 @@ final class ConsulRefusal extends Exception {
     return body.contains("Permission denied") || body.contains("ACL not found");
   }
 
-  /** Whether no agent answers so. A proxy before it may have errors of its own. */
+  /** Whether no agent of Consul gives such a status. Others above 500 may be a proxy's. */
   private boolean isOfAnotherServer() {
     return status == NOT_IMPLEMENTED
         || (status < SERVER_ERROR && status != TOO_MANY_REQUESTS && status != TOO_LARGE);

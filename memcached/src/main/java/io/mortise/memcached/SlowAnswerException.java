@@ -10,7 +10,7 @@ final class SlowAnswerException extends IOException {
 
   SlowAnswerException(Duration took, Duration longest) {
     super(
-        "An answer took %s. To read the server's clock by it, it must come within %s."
+        "An answer took %s. To read the server's clock by it, it must come within %s. Look at the load of the server and of this host."
             .formatted(DurationText.format(took), DurationText.format(longest)));
   }
 }

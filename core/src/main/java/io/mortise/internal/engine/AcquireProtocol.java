@@ -489,6 +489,6 @@ final class AcquireProtocol {
     // Silence begins here at the latest: an answer that came before the first failure proves
     // nothing.
     session.sent(now);
-    return unfit >= SessionEventHandler.FAILOVER_NANOS && session.silentNanos(now) + 1 < unfit;
+    return unfit >= SessionEventHandler.FAILOVER_NANOS && engine.silence().nanos(now) + 1 < unfit;
   }
 }

@@ -416,7 +416,7 @@ sealed class Claim permits IdleClaims.StickyClaim {
    * Since when the store owes an answer about the attempt; null if it does not.
    *
    * @param arrivedAt when the asking waiter came
-   * @param silence what there is to go by while the claim waits for a session
+   * @param silence of the store; decides while the claim has sent nothing yet
    */
   @Nullable Long silentSince(long arrivedAt, StoreSilence silence) {
     WaitState own = wait;
@@ -426,7 +426,7 @@ sealed class Claim permits IdleClaims.StickyClaim {
     } else if (phase() != ClaimPhase.ASKED || own == null || own.sent == null) {
       return null;
     }
-    return own.sent.at() - arrivedAt > 0 ? own.sent.at() : arrivedAt;
+    return StoreOutage.later(own.sent.at(), arrivedAt);
   }
 
   void add(Waiter waiter) {

@@ -79,7 +79,7 @@ final class ClaimTransitions {
     long now = engine.env.now();
     StoreSilence silence = engine.silence();
     Long silentSince = claim.silentSince(waiter.arrivedAt, silence);
-    waiter.storeFailure = storeFailure(claim, waiter, silentSince, now);
+    waiter.storeFailure = storeFailure(claim, waiter, silence, silentSince, now);
     waiter.unanswered =
         StoreOutage.unansweredPart(
             claim.outageOrNull(),
@@ -106,15 +106,15 @@ final class ClaimTransitions {
 
   /** Why it is not known that others were in the waiter's way; null if it is. */
   private static @Nullable Throwable storeFailure(
-      Claim claim, Waiter waiter, @Nullable Long silentSince, long now) {
+      Claim claim, Waiter waiter, StoreSilence silence, @Nullable Long silentSince, long now) {
     if (claim.storeFailure() != null || claim.phase() == ClaimPhase.HELD) {
       return claim.storeFailure();
     }
     long silent = silentSince == null ? 0 : now - silentSince;
     boolean most = silent >= SHORT_SILENCE_NANOS && silent >= (now - waiter.arrivedAt) / 2;
-    if (!most && claim.phase() == ClaimPhase.ASKED && claim.session != null) {
+    if (!most && claim.phase() == ClaimPhase.ASKED) {
       // Nor is anything known if others have asked in vain for as long.
-      silent = Math.max(silent, claim.session.silentNanos(now));
+      silent = Math.max(silent, silence.nanos(now));
     }
     return most || silent >= SILENCE_NANOS
         ? new TimeoutException(

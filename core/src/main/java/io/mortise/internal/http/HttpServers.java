@@ -103,10 +103,8 @@ public final class HttpServers implements AutoCloseable {
      */
     public static final long MAX_DOCUMENT_BYTES = 4 << 20;
 
-    /**
-     * An answer with a document has some 400 bytes more beside it than the request that wrote it.
-     */
-    private static final long BESIDE_DOCUMENT = 1024;
+    /** An answer is longer than the request that wrote its document, by some 400 bytes. */
+    private static final long ANSWER_OVERHEAD_BYTES = 1024;
 
     private static final Pattern PATH = Pattern.compile("/[!-~]*");
     private static final Pattern VALUE = Pattern.compile("[ -~]*");
@@ -131,13 +129,13 @@ public final class HttpServers implements AutoCloseable {
       this(method, path, headers, body, MAX_DOCUMENT_BYTES);
     }
 
-    /** How long its body may be, so that an answer of the same limit can have what it writes. */
-    private long maxBodyBytes() {
-      return maxAnswerBytes - BESIDE_DOCUMENT;
+    /** How many characters, of ASCII, may be written so that they can be read again. */
+    private long maxBody() {
+      return maxAnswerBytes - ANSWER_OVERHEAD_BYTES;
     }
 
     private boolean isTooLong() {
-      return body != null && body.length() > maxBodyBytes();
+      return body != null && body.length() > maxBody();
     }
 
     /** As it is sent. */
@@ -224,12 +222,12 @@ public final class HttpServers implements AutoCloseable {
 
   private StoreUnavailableException tooLong(HttpRequest request) {
     return new StoreUnavailableException(
-        "A request of %d bytes to %s was not sent, as of a lock with very many holders and waiters: what it writes could not be read again (store=%s). At most %d bytes are sent."
+        "A request of %d characters to %s was not sent (store=%s): what it writes could not be read again. At most %d are sent. Let fewer wait for one lock, or take shorter labels."
             .formatted(
                 Objects.requireNonNull(request.body()).length(),
                 target.product(),
                 target.display(),
-                request.maxBodyBytes()));
+                request.maxBody()));
   }
 
   /**

@@ -1,11 +1,9 @@
 package io.mortise.internal.runtime;
 
-import java.io.IOException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** What stages leave to their users: code that throws instead, and failures that are wrapped. */
@@ -40,15 +38,5 @@ public final class CompletionStages {
       cause = cause.getCause();
     }
     return cause == null ? new IllegalStateException("no answer and no failure") : cause;
-  }
-
-  /** Whether a server has not answered; else it has said that it will not do it. */
-  public static boolean isSilence(Throwable failure) {
-    for (Throwable at = failure; at != null; at = at.getCause()) {
-      if (at instanceof IOException || at instanceof TimeoutException) {
-        return true;
-      }
-    }
-    return false;
   }
 }

@@ -32,7 +32,7 @@ public final class FailureText {
     return whole.length() <= MOST_SHOWN ? whole : whole.substring(0, MOST_SHOWN) + "…";
   }
 
-  /** What was said of a store, for a message that names the store in parentheses itself. */
+  /** Removes {@code (store=…)} with all it holds, for a message that names the store itself. */
   public static String withoutStore(String store, String said) {
     return said.replaceAll(" \\(store=" + Pattern.quote(store) + "(, [^()]*)?\\)", "");
   }

@@ -152,11 +152,6 @@ public final class LiveSession implements Validity {
     silence.sent(now);
   }
 
-  /** How long nothing was heard of the store although something was asked. */
-  public long silentNanos(long now) {
-    return silence.nanos(now);
-  }
-
   /** For how long no renewal was answered, for messages. Other requests may have been. */
   String renewalSilenceText(long now) {
     return text(now - beatSentAt);
@@ -167,11 +162,11 @@ public final class LiveSession implements Validity {
     silence.heard(env);
   }
 
-  /** A renewal has failed. */
-  void renewalFailed(Throwable cause) {
+  /** A renewal has failed that was sent then. */
+  void renewalFailed(Throwable cause, long sentAt) {
     failures++;
     renewalFailure = cause;
-    silence.failed(cause);
+    silence.failed(cause, sentAt);
   }
 
   /** How many claims are held through it. */

@@ -283,7 +283,7 @@ public final class SessionRenewer {
     } else if (renewal instanceof Renewal.Unknown unknown) {
       String said = FailureText.said(unknown.cause());
       reporter.renewal(session, RenewalOutcome.UNANSWERED, sent, said);
-      retry(session, unknown.cause());
+      retry(session, sent, unknown.cause());
     }
   }
 
@@ -426,7 +426,7 @@ public final class SessionRenewer {
     lose(session, session.overdueReason(sessionTtl.of(session), cause));
   }
 
-  private void retry(LiveSession session, Throwable cause) {
+  private void retry(LiveSession session, InFlightRenewal failed, Throwable cause) {
     boolean opening;
     guard.lock();
     try {
@@ -434,7 +434,7 @@ public final class SessionRenewer {
         return;
       }
       opening = session.phase == LiveSessionPhase.OPENING;
-      session.renewalFailed(cause);
+      session.renewalFailed(cause, failed.at());
       if (!opening) {
         outage.begin(session, FailureText.about(name(), FailureText.said(cause)));
       }

@@ -8,8 +8,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The time for which the store gives no answer about a lock, and the last such time that has ended.
- * Not thread-safe.
+ * The time for which the store gives no answer to the requests of one claim, and the last such time
+ * that has ended. Not thread-safe.
  */
 public final class StoreOutage {
   /** A shorter one is told to nobody. */
@@ -28,8 +28,13 @@ public final class StoreOutage {
   record EndedOutage(long since, long until, Throwable failure) {
     /** For how much of a wait that began then. */
     long lasted(long arrivedAt) {
-      return until - (since - arrivedAt > 0 ? since : arrivedAt);
+      return until - later(since, arrivedAt);
     }
+  }
+
+  /** The later of two local times. */
+  public static long later(long one, long other) {
+    return one - other > 0 ? one : other;
   }
 
   /** A request that was sent then has failed. */

@@ -5,8 +5,12 @@ import io.mortise.internal.session.StoreOutage.EndedOutage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Since when the store owes this process an answer, whichever session asked, and the last such time
- * that has ended and in which renewals failed. Thread-safe.
+ * Since when the store owes this client an answer, whichever of its sessions asked, and the last
+ * such time that has ended and in which renewals failed. One for each client; {@link StoreOutage}
+ * is of one lock's own requests.
+ *
+ * <p>Thread-safe. There is no lock, since each request passes here: a silence that begins while an
+ * answer is noted may be noted at the next request.
  */
 public final class StoreSilence {
   /** When the first request was sent that nothing was heard since; 0 if something was. */
@@ -27,9 +31,10 @@ public final class StoreSilence {
     }
   }
 
-  /** A renewal has failed. */
-  void failed(Throwable cause) {
-    if (since != 0) {
+  /** A renewal has failed that was sent then. If something was answered since, it tells nothing. */
+  void failed(Throwable cause, long sentAt) {
+    long began = since;
+    if (began != 0 && (sentAt | 1) - began >= 0) {
       failure = cause;
     }
   }
@@ -37,10 +42,10 @@ public final class StoreSilence {
   /** Something was answered. */
   void heard(EngineEnv env) {
     long began = since;
-    Throwable why = failure;
     if (began == 0) {
       return;
     }
+    Throwable why = failure;
     if (why != null) {
       last = new EndedOutage(began, env.now(), why);
       failure = null;
@@ -51,11 +56,11 @@ public final class StoreSilence {
   /** Since when an answer is owed, but not before a wait began; null if none is. */
   public @Nullable Long since(long arrivedAt) {
     long began = since;
-    return began == 0 ? null : Long.valueOf(began - arrivedAt > 0 ? began : arrivedAt);
+    return began == 0 ? null : Long.valueOf(StoreOutage.later(began, arrivedAt));
   }
 
   /** How long an answer has been owed; 0 if none is. */
-  long nanos(long now) {
+  public long nanos(long now) {
     long began = since;
     return began == 0 ? 0 : now - began;
   }

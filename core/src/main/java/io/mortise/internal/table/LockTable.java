@@ -78,7 +78,7 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
   /** Whether holds outlive their sessions until a contender brings the proof. */
   private final boolean proofs;
 
-  /** The most waiters that one step serves. */
+  /** The most waiters that one step grants the lock, or drops since they are dead. */
   private final int mostServed;
 
   /** A table under all rules, of a store that can do everything. */

@@ -145,8 +145,8 @@ public final class DocumentStore implements LockStore {
    *
    * @param observer judges sessions; null if the server's clock does
    * @param micros the store's time: the server's, or {@link VersionedDocuments#timeOfDay}
-   * @param awake a clock that never goes back: the server's, or that of this process with the time
-   *     for which its host was suspended
+   * @param uptime microseconds of a clock that never goes back: the server's, or that of this
+   *     process with the time for which its host was suspended
    */
   DocumentStore(
       StoreProfile profile,
@@ -154,7 +154,7 @@ public final class DocumentStore implements LockStore {
       VersionedDocuments renewals,
       @Nullable BeatObserver observer,
       LongSupplier micros,
-      LongSupplier awake,
+      LongSupplier uptime,
       FactDocuments facts,
       DocumentRules rules) {
     Set<Capability> expected = observer == null ? CAPABILITIES : CAPABILITIES_WITHOUT_CLOCK;
@@ -171,8 +171,8 @@ public final class DocumentStore implements LockStore {
     this.sessions = new SessionDocuments(new DocumentUpdater(documents, micros, rules), observer);
     this.locks = new LockUpdater(sessions);
     this.facts = facts;
-    this.sweeper = new DocumentSweeper(locks, facts, awake);
-    this.ownRenewals = new OwnRenewals(awake);
+    this.sweeper = new DocumentSweeper(locks, facts, uptime);
+    this.ownRenewals = new OwnRenewals(uptime);
     this.renewals = new SessionDocuments(new DocumentUpdater(renewals, micros, rules), observer);
   }
 
@@ -189,7 +189,8 @@ public final class DocumentStore implements LockStore {
    * @param wallClock this host's time of day, by which facts expire. It may be set: if it is ahead
    *     of that of the host which wrote a fact, this host forgets the fact earlier by the
    *     difference. If it is ahead by more than the time to keep it and a day, this host removes
-   *     the fact for all. Nothing else depends on it
+   *     the fact for all. Ages are shown, and idle records forgotten, by what it showed when the
+   *     store was opened. No hold depends on it
    * @throws IllegalArgumentException if the capabilities are others
    */
   public static DocumentStore withoutClock(
@@ -201,13 +202,13 @@ public final class DocumentStore implements LockStore {
     Ticker suspended = SystemEnv.suspendedLately(ticker);
     // While this host sleeps, others go on counting the time of its sessions.
     long begin = ticker.nanos();
-    LongSupplier awake =
+    LongSupplier uptime =
         () -> TimeUnit.NANOSECONDS.toMicros(ticker.nanos() - begin + suspended.nanos());
     FactDocuments facts = FactDocuments.byHosts(documents, ticker, wallClock);
     BeatObserver observer = new BeatObserver(ticker, DocumentRules.ALL);
     LongSupplier timeOfDay = VersionedDocuments.timeOfDay(ticker, wallClock);
     return new DocumentStore(
-        profile, documents, renewals, observer, timeOfDay, awake, facts, DocumentRules.ALL);
+        profile, documents, renewals, observer, timeOfDay, uptime, facts, DocumentRules.ALL);
   }
 
   /**

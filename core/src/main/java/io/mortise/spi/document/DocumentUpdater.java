@@ -1,13 +1,16 @@
 package io.mortise.spi.document;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -27,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * a step on, the process waits for a random time before it reads again, so that many contenders do
  * not fail each other's writes for long.
  *
- * <p><b>Refusals.</b> A step whose document the server refuses, most likely because it is too
- * large, may be taken again in a smaller form.
+ * <p><b>Refusals.</b> If the server refuses a document, most likely because it is too large, the
+ * step is taken again in a smaller form, if it has one.
  *
  * <p>Thread-safe. Remembers the 10,000 documents that were used last.
  */
@@ -167,7 +170,8 @@ final class DocumentUpdater {
   private <T> CompletionStage<T> write(
       Change<T> change, VersionedText found, Update<T> update, int conflicts) {
     CompletionStage<Written> write = documents.compareAndSet(change.key(), found, update.text());
-    if (update.smaller() == null) {
+    Supplier<CompletionStage<Update<T>>> smaller = update.smaller();
+    if (smaller == null) {
       return write.thenCompose(written -> written(change, update, written, conflicts));
     }
     return write
@@ -175,7 +179,11 @@ final class DocumentUpdater {
             (written, failure) ->
                 failure == null
                     ? written(change, update, written, conflicts)
-                    : failed(change, found, update, failure, conflicts))
+                    : isRefusedNow(failure)
+                        ? smaller
+                            .get()
+                            .thenCompose(next -> writeIfChanged(change, found, next, conflicts))
+                        : CompletableFuture.<T>failedFuture(failure))
         .thenCompose(Function.identity());
   }
 
@@ -187,15 +195,20 @@ final class DocumentUpdater {
         : again(change, written.stands(), conflicts + 1);
   }
 
-  private <T> CompletionStage<T> failed(
-      Change<T> change, VersionedText found, Update<T> update, Throwable failure, int conflicts) {
-    if (update.smaller() == null || CompletionStages.isSilence(failure)) {
-      return CompletableFuture.failedFuture(failure);
+  /** Whether the server has refused this write, and not all. */
+  private static boolean isRefusedNow(Throwable failure) {
+    return !isUnanswered(failure)
+        && !(CompletionStages.cause(failure) instanceof StoreUnfitException);
+  }
+
+  /** Whether a failure says that no answer came; else the server has refused the request. */
+  static boolean isUnanswered(Throwable failure) {
+    for (Throwable at = failure; at != null; at = at.getCause()) {
+      if (at instanceof IOException || at instanceof TimeoutException) {
+        return true;
+      }
     }
-    return update
-        .smaller()
-        .get()
-        .thenCompose(smaller -> writeIfChanged(change, found, smaller, conflicts));
+    return false;
   }
 
   /**

@@ -146,7 +146,7 @@ record LockUpdater(SessionDocuments sessions) {
     step.known().forgetOverdue(now);
     return sessions
         .withSessions(
-            sessions::readJudged, step.known(), known -> apply(step, document, found, now))
+            sessions::readJudged, step.known(), unused -> apply(step, document, found, now))
         .thenCompose(
             result ->
                 sessions
@@ -198,14 +198,13 @@ record LockUpdater(SessionDocuments sessions) {
         changed,
         next == null ? null : DocumentCodec.encode(next),
         result,
-        served(result) > 0 ? () -> prepare(step.servingFewer(), found) : null);
+        grants(result) ? () -> prepare(step.servingFewer(), found) : null);
   }
 
-  /** How many waiters were granted the lock. Each takes more room than before. */
-  private static long served(StepResult<?> result) {
+  /** Whether waiters were granted the lock. Each takes more room than before. */
+  private static boolean grants(StepResult<?> result) {
     return result.notifications().stream()
-        .filter(note -> note instanceof SessionNotification.Granted)
-        .count();
+        .anyMatch(note -> note instanceof SessionNotification.Granted);
   }
 
   /** Removes and leaves the notes that come after the document. Polls replace those that fail. */

@@ -67,7 +67,7 @@ final class OpenRequests {
 
     /** Removes those of the step and returns them; none if they are to be sent one by one. */
     List<OpenRequest> answered(@Nullable Throwable failure) {
-      boolean silent = failure != null && CompletionStages.isSilence(failure);
+      boolean silent = failure != null && DocumentUpdater.isUnanswered(failure);
       if (failure != null && !silent && together > 1) {
         alone = together;
         return List.of();

@@ -106,10 +106,11 @@ public interface VersionedDocuments {
    * The server's time, in microseconds since 1970: one clock for all processes, which never goes
    * back. Sessions and times end by it. Not called for a store {@link DocumentStore#withoutClock}.
    *
-   * @throws UnsupportedOperationException by default
+   * @throws UnsupportedOperationException by default, for servers without a clock
    */
   default long micros() {
-    throw new UnsupportedOperationException("The server has no clock.");
+    throw new UnsupportedOperationException(
+        "Implement micros(), or open the store by DocumentStore.withoutClock.");
   }
 
   /**

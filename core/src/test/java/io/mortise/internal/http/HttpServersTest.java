@@ -101,7 +101,7 @@ class HttpServersTest {
       assertFails(
           servers,
           servers.send(new HttpRequest("POST", "/x", Map.of(), body)),
-          "A request of 4194304 bytes to Tested was not sent");
+          "A request of 4194304 characters to Tested was not sent");
       assertThat(body(servers)).isEqualTo("1");
     }
   }

@@ -24,6 +24,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
@@ -110,6 +111,11 @@ class OpenRequestsTest {
 
   private List<Long> answered() {
     return replies.stream().map(reply -> reply.attempt().number()).toList();
+  }
+
+  private long holders() {
+    String record = server.read("lock/" + LOCK).toCompletableFuture().join().text();
+    return Objects.requireNonNull(record).lines().filter(it -> it.startsWith("hold")).count();
   }
 
   private static boolean mayHaveRun(Reply reply) {
@@ -227,18 +233,18 @@ class OpenRequestsTest {
     runAll();
     mostSize = lastSize;
     replies.clear();
+    submit(release(1));
+    runAll();
+    assertThat(replies)
+        .singleElement()
+        .isInstanceOfSatisfying(Reply.Ended.class, ended -> assertThat(ended.more()).isTrue());
+    assertThat(holders()).isOne();
     Set<Long> holding = new TreeSet<>();
     Set<Long> waiting = LongStream.rangeClosed(2, last).boxed().collect(toCollection(TreeSet::new));
-    for (long ends = 1; !waiting.isEmpty(); ends = holding.iterator().next()) {
-      submit(release((int) ends));
-      runAll();
-      assertThat(replies).singleElement().isInstanceOf(Reply.Ended.class);
+    while (!waiting.isEmpty()) {
       replies.clear();
-      holding.remove(ends);
-      for (long attempt : waiting) {
-        submit(acquire((int) attempt, Mode.SHARED));
-        runAll();
-      }
+      waiting.forEach(attempt -> submit(acquire(attempt.intValue(), Mode.SHARED)));
+      runAll();
       for (Reply reply : replies) {
         if (reply instanceof Reply.Granted granted) {
           waiting.remove(granted.attempt().number());
@@ -247,10 +253,12 @@ class OpenRequestsTest {
           assertThat(reply).isInstanceOf(Reply.Queued.class);
         }
       }
-      replies.clear();
-      assertThat(holding)
-          .as("after attempt %d, with %d who wait", ends, waiting.size())
-          .isNotEmpty();
+      assertThat(holding).as("beside %d who wait", waiting.size()).isNotEmpty();
+      long ended = holding.iterator().next();
+      holding.remove(ended);
+      submit(release((int) ended));
+      runAll();
+      assertThat(replies).last().isInstanceOf(Reply.Ended.class);
     }
   }
 

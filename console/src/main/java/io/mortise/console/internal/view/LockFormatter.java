@@ -100,8 +100,13 @@ public final class LockFormatter {
     } else if (ago == null) {
       return DurationText.format(party.sessionLeft()) + " left";
     }
-    String renewed = "renewed " + DurationText.format(ago) + " ago";
-    return (isSilent(party) ? verdict(party) : isEvicted(party) ? "evicted, " + renewed : renewed)
+    if (isSilent(party)) {
+      return verdict(party) + ttl;
+    }
+    return (isEvicted(party) ? "evicted, " : "")
+        + "renewed "
+        + DurationText.format(ago)
+        + " ago"
         + ttl;
   }
 

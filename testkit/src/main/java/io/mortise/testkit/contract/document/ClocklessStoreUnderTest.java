@@ -56,7 +56,7 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
     this.pushes = pushes;
   }
 
-  /** One whose documents cannot be watched, so that the store has no {@link Capability#PUSH}. */
+  /** The same without {@link Capability#PUSH}, for documents that cannot be watched. */
   public ClocklessStoreUnderTest withoutPush() {
     return new ClocklessStoreUnderTest(server, parameters, false);
   }
