@@ -34,8 +34,7 @@ import org.jspecify.annotations.Nullable;
  * #close()} and when the JVM ends. A killed JVM may leave children, and a stopped server's folder.
  *
  * <p>A subclass has a static method that makes the folder and the command, on a {@link #freePort},
- * and a constructor that starts them. Needs {@code sh}, {@code kill} and {@code rm}. For one
- * thread.
+ * and a constructor that starts them. Needs {@code sh} and {@code kill}. For one thread.
  */
 @Beta
 public abstract class ServerProcess implements LocalServer {
