@@ -5,6 +5,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.FailureText;
+import io.mortise.spi.document.DocumentTooLargeException;
 
 /** An answer that is no result. What it means for a lock is told by {@link #translated}. */
 final class ConsulRefusal extends Exception {
@@ -66,7 +67,7 @@ final class ConsulRefusal extends Exception {
       return new StoreUnavailableException(
           "Consul refuses a lock with so many holders and waiters (store=%s). Set kv_max_value_size and txn_max_req_len of its servers higher."
               .formatted(target),
-          this);
+          new DocumentTooLargeException(this));
     }
     return new StoreUnavailableException(
         "Consul refuses a request (store=%s, status=%d): %s."

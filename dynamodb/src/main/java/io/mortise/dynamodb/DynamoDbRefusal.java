@@ -4,6 +4,7 @@ import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.FailureText;
+import io.mortise.spi.document.DocumentTooLargeException;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
@@ -151,7 +152,7 @@ final class DynamoDbRefusal {
       return new StoreUnavailableException(
           "DynamoDB refuses a lock with so many holders and waiters (store=%s): an item has 400 KB at most. Have fewer of them wait for one lock."
               .formatted(target),
-          refusal);
+          new DocumentTooLargeException(refusal));
     } else if (BUSY.contains(code)
         || refusal.isThrottlingException()
         || refusal.statusCode() >= SERVER_ERROR) {

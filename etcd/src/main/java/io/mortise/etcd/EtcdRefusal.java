@@ -6,6 +6,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.FailureText;
+import io.mortise.spi.document.DocumentTooLargeException;
 import org.jspecify.annotations.Nullable;
 
 /** A refusal by etcd. What it means for a lock is told by {@link #translated}. */
@@ -110,6 +111,11 @@ final class EtcdRefusal extends Exception {
           "Etcd refuses all writes, because its database has reached its quota (store=%s). Compact its history, defragment, and disarm the alarm: etcdctl compact, defrag, alarm disarm."
               .formatted(store),
           this);
+    } else if (says("request is too large") || says("message larger than max")) {
+      return new StoreUnavailableException(
+          "Etcd refuses a lock with so many holders and waiters (store=%s). Set max-request-bytes of its members higher."
+              .formatted(store),
+          new DocumentTooLargeException(this));
     }
     return new StoreUnavailableException(
         "Etcd refuses a request (store=%s, status=%d): %s."

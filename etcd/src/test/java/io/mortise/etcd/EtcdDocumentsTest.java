@@ -3,8 +3,8 @@ package io.mortise.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.StoreUnavailableException;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.document.DocumentTooLargeException;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
@@ -126,7 +126,7 @@ class EtcdDocumentsTest extends DocumentsContract {
       // In Base64 it is as long as an answer may be.
       String tooLong = "x".repeat(3 << 20);
       assertThatThrownBy(() -> BoundedWait.join(documents.compareAndSet("lock/a", absent, tooLong)))
-          .hasRootCauseInstanceOf(StoreUnavailableException.class)
+          .hasRootCauseInstanceOf(DocumentTooLargeException.class)
           .hasStackTraceContaining("was not sent");
       assertThat(BoundedWait.join(documents.read("lock/a")).text()).isNull();
       String longest = "x".repeat((3 << 20) - 2_000);

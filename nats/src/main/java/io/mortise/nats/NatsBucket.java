@@ -4,6 +4,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.FailureText;
+import io.mortise.spi.document.DocumentTooLargeException;
 import io.mortise.spi.time.DurationText;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamApiException;
@@ -344,7 +345,8 @@ final class NatsBucket implements AutoCloseable {
       return CompletableFuture.failedFuture(
           unavailable(
               "takes no request of %d bytes, as of a lock with very many holders and waiters: max_payload of its servers is %d"
-                  .formatted(length, most)));
+                  .formatted(length, most),
+              new DocumentTooLargeException(length + " bytes")));
     }
     CompletableFuture<Message> answer;
     try {

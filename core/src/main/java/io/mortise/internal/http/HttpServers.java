@@ -6,6 +6,7 @@ import io.mortise.internal.http.HttpConnection.HostResolver;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.TrustedCertificates;
+import io.mortise.spi.document.DocumentTooLargeException;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
@@ -221,13 +222,11 @@ public final class HttpServers implements AutoCloseable {
   }
 
   private StoreUnavailableException tooLong(HttpRequest request) {
+    int length = Objects.requireNonNull(request.body()).length();
     return new StoreUnavailableException(
         "A request of %d characters to %s was not sent (store=%s): what it writes could not be read again. At most %d are sent. Let fewer wait for one lock, or take shorter labels."
-            .formatted(
-                Objects.requireNonNull(request.body()).length(),
-                target.product(),
-                target.display(),
-                request.maxBody()));
+            .formatted(length, target.product(), target.display(), request.maxBody()),
+        new DocumentTooLargeException(length + " characters"));
   }
 
   /**

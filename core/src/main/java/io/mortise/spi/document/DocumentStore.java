@@ -126,6 +126,7 @@ public final class DocumentStore implements LockStore {
    *     delays; may be the same object where the server is in this process. Both are closed
    *     together with the store
    * @throws IllegalArgumentException if the capabilities are others
+   * @throws UnsupportedOperationException if the documents tell no time
    */
   public DocumentStore(
       StoreProfile profile, VersionedDocuments documents, VersionedDocuments renewals) {
@@ -138,6 +139,8 @@ public final class DocumentStore implements LockStore {
         documents::micros,
         FactDocuments.byServer(documents),
         DocumentRules.ALL);
+    // Else documents without a clock would look like a server that is away.
+    long unused = documents.micros();
   }
 
   /**

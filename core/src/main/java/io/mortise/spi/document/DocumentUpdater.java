@@ -1,20 +1,20 @@
 package io.mortise.spi.document;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.StoreUnfitException;
-import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * a step on, the process waits for a random time before it reads again, so that many contenders do
  * not fail each other's writes for long.
  *
- * <p><b>Refusals.</b> If the server refuses a document, most likely because it is too large, the
- * step is taken again in a smaller form, if it has one.
+ * <p><b>Too large.</b> If the server says that a document is too large, it is read, and the step is
+ * taken again in a smaller form, if it has one.
  *
  * <p>Thread-safe. Remembers the 10,000 documents that were used last.
  */
@@ -80,13 +80,16 @@ final class DocumentUpdater {
    * @param smaller the step in a form that makes the document shorter; null if there is none
    */
   record Update<T>(
-      boolean changed,
-      @Nullable String text,
-      T result,
-      @Nullable Supplier<CompletionStage<Update<T>>> smaller) {
+      boolean changed, @Nullable String text, T result, @Nullable SmallerStep<T> smaller) {
     Update(boolean changed, @Nullable String text, T result) {
       this(changed, text, result, null);
     }
+  }
+
+  /** A step in a form that makes the document shorter. */
+  interface SmallerStep<T> {
+    /** What it makes of the document as it is now; null if it cannot be taken in this form. */
+    CompletionStage<@Nullable Update<T>> take(VersionedText found);
   }
 
   VersionedDocuments documents() {
@@ -170,7 +173,7 @@ final class DocumentUpdater {
   private <T> CompletionStage<T> write(
       Change<T> change, VersionedText found, Update<T> update, int conflicts) {
     CompletionStage<Written> write = documents.compareAndSet(change.key(), found, update.text());
-    Supplier<CompletionStage<Update<T>>> smaller = update.smaller();
+    SmallerStep<T> smaller = update.smaller();
     if (smaller == null) {
       return write.thenCompose(written -> written(change, update, written, conflicts));
     }
@@ -179,12 +182,26 @@ final class DocumentUpdater {
             (written, failure) ->
                 failure == null
                     ? written(change, update, written, conflicts)
-                    : isRefusedNow(failure)
-                        ? smaller
-                            .get()
-                            .thenCompose(next -> writeIfChanged(change, found, next, conflicts))
-                        : CompletableFuture.<T>failedFuture(failure))
+                    : failed(change, smaller, failure, conflicts))
         .thenCompose(Function.identity());
+  }
+
+  private <T> CompletionStage<T> failed(
+      Change<T> change, SmallerStep<T> smaller, Throwable failure, int conflicts) {
+    if (!has(failure, cause -> cause instanceof DocumentTooLargeException)) {
+      return CompletableFuture.failedFuture(failure);
+    }
+    return documents
+        .read(change.key())
+        .thenCompose(
+            found ->
+                smaller
+                    .take(found)
+                    .thenCompose(
+                        update ->
+                            update == null
+                                ? CompletableFuture.failedFuture(failure)
+                                : writeIfChanged(change, found, update, conflicts)));
   }
 
   private <T> CompletionStage<T> written(
@@ -195,20 +212,13 @@ final class DocumentUpdater {
         : again(change, written.stands(), conflicts + 1);
   }
 
-  /** Whether the server has refused this write, and not all. */
-  private static boolean isRefusedNow(Throwable failure) {
-    return !isUnanswered(failure)
-        && !(CompletionStages.cause(failure) instanceof StoreUnfitException);
-  }
-
   /** Whether a failure says that no answer came; else the server has refused the request. */
   static boolean isUnanswered(Throwable failure) {
-    for (Throwable at = failure; at != null; at = at.getCause()) {
-      if (at instanceof IOException || at instanceof TimeoutException) {
-        return true;
-      }
-    }
-    return false;
+    return has(failure, cause -> cause instanceof IOException || cause instanceof TimeoutException);
+  }
+
+  private static boolean has(Throwable failure, Predicate<Throwable> which) {
+    return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).anyMatch(which);
   }
 
   /**

@@ -47,9 +47,9 @@ record LockUpdater(SessionDocuments sessions) {
       this(name, new KnownSessions(), onTable, reply -> false, LockTable.STEPS);
     }
 
-    /** The same for a document that must not grow so much. */
-    Step<T> servingFewer() {
-      return new Step<>(name, known, onTable, mustWrite, mostServed > 1 ? 1 : 0);
+    /** The same for a document that must not grow so much: half as many are granted the lock. */
+    Step<T> servingHalf(int granted) {
+      return new Step<>(name, known, onTable, mustWrite, Math.min(granted, mostServed) / 2);
     }
 
     @Nullable LockDocument decode(VersionedText found) {
@@ -133,7 +133,7 @@ record LockUpdater(SessionDocuments sessions) {
     StepResult<T> result = apply(step, step.decode(found), found, now());
     return step.known().isIncomplete() || !notes(result, true).isEmpty()
         ? null
-        : update(step, found, result);
+        : update(step, result);
   }
 
   /**
@@ -154,7 +154,7 @@ record LockUpdater(SessionDocuments sessions) {
                     .thenCompose(
                         changed -> {
                           if (!changed) {
-                            return CompletableFuture.completedFuture(update(step, found, result));
+                            return CompletableFuture.completedFuture(update(step, result));
                           }
                           step.known().forgetAll();
                           return prepare(step, found);
@@ -185,9 +185,9 @@ record LockUpdater(SessionDocuments sessions) {
     }
   }
 
-  private <T> Update<StepResult<T>> update(
-      Step<T> step, VersionedText found, StepResult<T> result) {
+  private <T> Update<StepResult<T>> update(Step<T> step, StepResult<T> result) {
     LockDocument next = result.document();
+    int granted = granted(result);
     boolean changed = result.changed();
     if (!changed && step.mustWrite().test(result.reply())) {
       // An acquire that was sent before and arrives later finds another version.
@@ -198,13 +198,24 @@ record LockUpdater(SessionDocuments sessions) {
         changed,
         next == null ? null : DocumentCodec.encode(next),
         result,
-        grants(result) ? () -> prepare(step.servingFewer(), found) : null);
+        granted == 0
+            ? null
+            : found ->
+                prepare(step.servingHalf(granted), found).thenApply(LockUpdater::unlessFree));
   }
 
-  /** Whether waiters were granted the lock. Each takes more room than before. */
-  private static boolean grants(StepResult<?> result) {
-    return result.notifications().stream()
-        .anyMatch(note -> note instanceof SessionNotification.Granted);
+  /** Null where a lock that nobody holds would stay so, and its waiters be told that it is busy. */
+  private static <T> @Nullable Update<StepResult<T>> unlessFree(Update<StepResult<T>> update) {
+    LockDocument lock = update.result().document();
+    return update.changed() || (lock != null && lock.used > 0) ? update : null;
+  }
+
+  /** How many waiters were granted the lock. Each takes more room than before. */
+  private static int granted(StepResult<?> result) {
+    return (int)
+        result.notifications().stream()
+            .filter(note -> note instanceof SessionNotification.Granted)
+            .count();
   }
 
   /** Removes and leaves the notes that come after the document. Polls replace those that fail. */

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * io.mortise.spi.StoreProfile#maxInFlight} after the call; in a store {@link
  * DocumentStore#withoutClock} at any time, if its version is then still the one that was found. A
  * failure without an {@link java.io.IOException} or {@link java.util.concurrent.TimeoutException}
- * among its causes means that the server has refused the request, for instance a document that is
- * too large.
+ * among its causes means that the server has refused the request; that of a document that is too
+ * large has a {@link DocumentTooLargeException} as its cause.
  */
 @Beta
 public interface VersionedDocuments {
@@ -41,7 +41,7 @@ public interface VersionedDocuments {
    *     found none fails if one was made and removed since
    */
   record VersionedText(@Nullable String text, String version) {
-    /** No document. */
+    /** No document, where the server has a clock. Without one, absence too has a version. */
     public static final VersionedText ABSENT = new VersionedText(null, "");
   }
 

@@ -3,6 +3,7 @@ package io.mortise.testkit.contract.document;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.spi.document.DocumentTooLargeException;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
@@ -93,6 +94,7 @@ abstract class DocumentContentSuite extends DocumentsFixture {
     assertThat(causes)
         .as("what is told of a document of %d characters", length)
         .hasAtLeastOneElementOfType(StoreUnavailableException.class)
+        .hasAtLeastOneElementOfType(DocumentTooLargeException.class)
         .noneMatch(cause -> cause instanceof IOException || cause instanceof TimeoutException);
   }
 

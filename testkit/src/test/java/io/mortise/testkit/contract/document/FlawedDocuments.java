@@ -1,6 +1,7 @@
 package io.mortise.testkit.contract.document;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.spi.document.DocumentTooLargeException;
 import io.mortise.spi.document.VersionedDocuments;
 import java.io.EOFException;
 import java.util.ArrayList;
@@ -199,7 +200,8 @@ final class FlawedDocuments implements VersionedDocuments {
       return CompletableFuture.failedFuture(
           flaw == Flaw.TELLS_TOO_LONG_TEXTS_AS_LOST
               ? new StoreUnavailableException("no answer", new EOFException())
-              : new StoreUnavailableException("The document is too long."));
+              : new StoreUnavailableException(
+                  "The document is too long.", new DocumentTooLargeException("65 KB at most")));
     }
     String asked = key(key);
     VersionedText early;
