@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *     whole TTL, also of a dead one: see {@code renewedAgo}
  * @param sessionTtl how long its session lives after each renewal; zero if the store does not know.
  *     Of a session that is over it is known where the client is
- * @param atMostLeft what is left of a holder's at-most time; null if there is none. In a store
- *     without a clock, of an evicted holder: for how long this client has yet to watch it
+ * @param atMostLeft what is left of a holder's at-most time; null if there is none. A store without
+ *     a clock tells of an evicted holder for how long this client has yet to watch it
  * @param sticky whether it may keep the lock idle, and gives it up as soon as another wants it
  * @param idleLeft how long this client will keep the holder's sticky lock idle, unless another
  *     process wants it; null if it is in use, or is another client's: only its own client knows

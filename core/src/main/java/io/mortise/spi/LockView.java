@@ -86,8 +86,8 @@ public record LockView(
    *     In a store without a clock, of a session that nobody has judged: for how long this process
    *     has yet to see it without a renewal until it can be judged. A first look tells the whole
    *     TTL, also of a dead one
-   * @param atMostLeft what is left of a holder's at-most time; null if there is none. In a store
-   *     without a clock, of an evicted holder: for how long this client has yet to watch it
+   * @param atMostLeft what is left of a holder's at-most time; null if there is none. A store
+   *     without a clock tells of an evicted holder for how long this client has yet to watch it
    * @param sessionTtl how long its session lives after each renewal; zero if the store does not
    *     know it, or not any more
    * @param renewedAgo in a store without a clock of its own, of a session that nobody has judged:

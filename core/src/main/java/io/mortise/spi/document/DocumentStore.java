@@ -5,7 +5,6 @@ import io.mortise.admin.Eviction;
 import io.mortise.admin.SessionInfo;
 import io.mortise.admin.SessionPage;
 import io.mortise.annotation.Beta;
-import io.mortise.internal.runtime.SystemEnv;
 import io.mortise.internal.table.DocumentCodec;
 import io.mortise.internal.table.LockDocument;
 import io.mortise.internal.table.LockRecord;
@@ -38,7 +37,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -202,14 +200,12 @@ public final class DocumentStore implements LockStore {
       VersionedDocuments renewals,
       Ticker ticker,
       InstantSource wallClock) {
-    Ticker suspended = SystemEnv.suspendedLately(ticker);
-    // While this host sleeps, others go on counting the time of its sessions.
-    long begin = ticker.nanos();
-    LongSupplier uptime =
-        () -> TimeUnit.NANOSECONDS.toMicros(ticker.nanos() - begin + suspended.nanos());
+    LongSupplier timeOfDay = VersionedDocuments.timeOfDay(ticker, wallClock);
+    long opened = timeOfDay.getAsLong();
+    // It counts the sleep of this host, as others count the time of its sessions meanwhile.
+    LongSupplier uptime = () -> timeOfDay.getAsLong() - opened;
     FactDocuments facts = FactDocuments.byHosts(documents, ticker, wallClock);
     BeatObserver observer = new BeatObserver(ticker, DocumentRules.ALL);
-    LongSupplier timeOfDay = VersionedDocuments.timeOfDay(ticker, wallClock);
     return new DocumentStore(
         profile, documents, renewals, observer, timeOfDay, uptime, facts, DocumentRules.ALL);
   }
