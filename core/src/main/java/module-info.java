@@ -35,8 +35,12 @@ module io.mortise.core {
       io.mortise.consul,
       io.mortise.dynamodb,
       io.mortise.etcd,
+      io.mortise.jdbc,
       io.mortise.memcached,
       io.mortise.nats,
+      io.mortise.quorum,
+      io.mortise.redis,
+      io.mortise.sql,
       io.mortise.testkit;
   // To everybody: the ZooKeeper store is on the class path even where this is a module (ADR 60).
   exports io.mortise.internal.storekit;

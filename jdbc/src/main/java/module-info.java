@@ -11,6 +11,7 @@ module io.mortise.jdbc {
 
   exports io.mortise.jdbc;
   exports io.mortise.jdbc.driver to
+      org.mariadb.jdbc,
       org.postgresql.jdbc;
 
   provides io.mortise.spi.LockStoreProvider with

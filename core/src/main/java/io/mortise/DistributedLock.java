@@ -43,7 +43,7 @@ public interface DistributedLock {
   Lease acquire() throws InterruptedException;
 
   /**
-   * Waits at most so long. Blocks. Zero tries once.
+   * Waits at most so long. Blocks. Zero tries once, as {@link #tryAcquire()} does.
    *
    * @throws LockTimeoutException if the lock could not be had in time
    * @throws StoreUnavailableException if the time is over and the store did not answer, for a
@@ -56,10 +56,14 @@ public interface DistributedLock {
 
   /**
    * Tries once, without waiting for another holder. Blocks for one round trip to the store; where
-   * the holder is sticky, until it has answered, 250 ms at most.
+   * the holder is sticky, until it has answered, 250 ms at most. Never blocks for longer than the
+   * store's timeout, whatever the store answers: the opening of a session, and the judgement of a
+   * dead holder, are part of that time. An exception is a server that sends byte by byte to a
+   * {@code DataSource} of MariaDB's driver: a try may last a few times as long.
    *
    * @return empty if somebody else holds or waits for it
-   * @throws StoreUnavailableException if the store does not answer
+   * @throws StoreUnavailableException if the store does not answer, or does not decide within its
+   *     timeout. The attempt is being ended: what is granted nevertheless is given back
    * @throws LockException if the store refuses
    */
   Optional<Lease> tryAcquire();
@@ -85,7 +89,8 @@ public interface DistributedLock {
   CompletableFuture<Lease> acquireAsync();
 
   /**
-   * As {@link #acquireAsync()}, for at most so long.
+   * As {@link #acquireAsync()}, for at most so long. Zero tries once, for the store's timeout at
+   * most.
    *
    * @return completes with the lease, or exceptionally with the exceptions of {@link
    *     #acquireWithin}

@@ -74,7 +74,10 @@ public interface DistributedOnce {
    * @throws IllegalArgumentException if the result is longer than {@link #MAX_RESULT_BYTES}; the
    *     task has run, and nothing was stored
    * @throws IllegalStateException if this thread runs a task of this key already
-   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws InterruptedException if this thread is interrupted before the task has begun, which has
+   *     not run then; the storing of a result is not interrupted
+   * @throws LeaseInDoubtException if the store was restarted and has not confirmed the lease yet;
+   *     the task has not run
    * @throws LockException if the store refuses
    * @throws X what the task throws; nothing was stored
    */
@@ -87,7 +90,7 @@ public interface DistributedOnce {
    *
    * @throws LockTimeoutException if another caller ran it for longer; the task has not run here
    * @throws IllegalArgumentException if the time is negative, or the result too long
-   * @throws InterruptedException if this thread is interrupted before or while it waits
+   * @throws InterruptedException if this thread is interrupted before the task has begun
    * @throws X what the task throws; nothing was stored
    */
   <X extends Exception> OnceResult run(
@@ -114,7 +117,8 @@ public interface DistributedOnce {
       Duration wait, Function<? super Lease, ? extends CompletionStage<@Nullable String>> task);
 
   /**
-   * The stored result; empty if there is none, or a run is not done. Blocks for one round trip.
+   * The stored result; empty if there is none, or a run is not done. Blocks for one round trip,
+   * also if the thread is interrupted.
    *
    * @throws StoreUnavailableException if the store does not answer
    * @throws UnsupportedByStoreException if the store keeps no results
@@ -123,7 +127,7 @@ public interface DistributedOnce {
 
   /**
    * Removes a stored result, so that the next caller runs the task again. A run in progress is left
-   * alone. Blocks.
+   * alone. Blocks, also if the thread is interrupted.
    *
    * @return whether there was one
    * @throws StoreUnavailableException if the store does not answer

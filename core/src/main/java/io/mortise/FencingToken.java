@@ -28,10 +28,10 @@ public record FencingToken(String lock, long value, String holder) {
   public FencingToken {
     Objects.requireNonNull(lock, "lock");
     Objects.requireNonNull(holder, "holder");
-    LockName.of(lock);
+    LockName name = LockName.of(lock);
     if (value < 1) {
       throw new IllegalArgumentException(
-          "Fencing token " + value + " of lock '" + lock + "' is not positive.");
+          "Fencing token " + value + " of lock '" + name + "' is not positive.");
     }
     if (holder.isEmpty()
         || holder.length() > MAX_HOLDER_LENGTH

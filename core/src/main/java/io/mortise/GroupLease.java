@@ -25,7 +25,8 @@ public interface GroupLease extends AutoCloseable {
   /**
    * Returns if {@link #isValid()}.
    *
-   * @throws LeaseLostException as {@link Lease#ensureValid()}, if one of the leases is not valid
+   * @throws LeaseLostException if one of the leases is lost
+   * @throws LeaseInDoubtException as {@link Lease#ensureValid()}, if one of them is in doubt
    * @throws IllegalStateException if one of them was closed
    */
   void ensureValid();

@@ -11,8 +11,9 @@ import java.util.concurrent.locks.Lock;
  *
  * <p>{@code lock()} survives interruption (and restores the flag) and waits through an outage;
  * {@code tryLock} throws {@link StoreUnavailableException} if the store does not answer. A thread
- * that takes it once more gets {@link LeaseLostException} if its lease was lost. {@code unlock()}
- * throws {@link IllegalMonitorStateException} if this thread does not hold, and its subclass {@link
+ * that takes it once more gets {@link LeaseLostException} if its lease was lost, and {@link
+ * LeaseInDoubtException} while it is in doubt. {@code unlock()} throws {@link
+ * IllegalMonitorStateException} if this thread does not hold, and its subclass {@link
  * LeaseLostMonitorException} if it did but the lease was lost. {@code newCondition()} throws {@link
  * UnsupportedOperationException}. Thread-safe.
  */
@@ -39,4 +40,15 @@ public interface JavaLock extends Lock {
 
   @Override
   boolean tryLock(long time, TimeUnit unit) throws InterruptedException;
+
+  /** Thrown by {@code unlock()} when the lease was lost before: the hold ends all the same. */
+  final class LeaseLostMonitorException extends IllegalMonitorStateException {
+    private static final long serialVersionUID = 1L;
+
+    /** With the loss as its cause. */
+    public LeaseLostMonitorException(LeaseLostException loss) {
+      super(loss.getMessage());
+      initCause(loss);
+    }
+  }
 }

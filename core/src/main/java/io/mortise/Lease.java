@@ -34,6 +34,7 @@ public interface Lease extends AutoCloseable {
    *
    * @throws LeaseLostException if the lease is lost, so that nobody takes the token of a lost hold
    *     for a current one
+   * @throws LeaseInDoubtException if the store was restarted and has not confirmed the hold yet
    * @throws UnsupportedByStoreException if the store has no fencing tokens
    */
   long token();
@@ -44,6 +45,7 @@ public interface Lease extends AutoCloseable {
    * right.
    *
    * @throws LeaseLostException if the lease is lost
+   * @throws LeaseInDoubtException as {@link #token()}
    * @throws IllegalStateException if it was released; or if the hold is shared, also by {@link
    *     #downgrade}, or one of permits
    * @throws UnsupportedByStoreException if the store has no fencing tokens
@@ -54,20 +56,24 @@ public interface Lease extends AutoCloseable {
   State state();
 
   /**
-   * Whether the holder may still believe that it holds: one clock reading, no I/O. What is checked
-   * can end right after the check; only a resource that compares {@link #token()} is safe from
-   * that.
+   * Whether the holder may still believe that it holds: one clock reading, no I/O. False also while
+   * the lease is in doubt ({@link State#SUSPECT}), after which it may be true again. What is
+   * checked can end right after the check; only a resource that compares {@link #token()} is safe
+   * from that.
    */
   boolean isValid();
 
-  /** How long the lease stays valid if it is not renewed again; zero if it is not valid. */
+  /**
+   * How long the lease stays valid if it is not renewed again; zero if it is not valid, also while
+   * it is in doubt.
+   */
   Duration remaining();
 
   /**
    * Returns if {@link #isValid()}.
    *
-   * @throws LeaseLostException if the lease is lost, or not valid for the moment ({@link
-   *     State#SUSPECT})
+   * @throws LeaseLostException if the lease is lost
+   * @throws LeaseInDoubtException if the store was restarted and has not confirmed the hold yet
    * @throws IllegalStateException if it was released
    */
   void ensureValid();
@@ -84,6 +90,7 @@ public interface Lease extends AutoCloseable {
    *
    * @throws LeaseLostException if the lease is lost before or during the task; what the task threw
    *     is suppressed
+   * @throws LeaseInDoubtException as {@link #ensureValid()}; the task has not run
    * @throws X what the task throws
    */
   <T extends @Nullable Object, X extends Exception> T run(CheckedSupplier<T, X> task) throws X;
@@ -93,6 +100,7 @@ public interface Lease extends AutoCloseable {
    *
    * @throws LeaseLostException if the lease is lost before or during the task; what the task threw
    *     is suppressed
+   * @throws LeaseInDoubtException as {@link #ensureValid()}; the task has not run
    * @throws X what the task throws
    */
   default <X extends Exception> void run(CheckedRunnable<X> task) throws X {
@@ -106,10 +114,11 @@ public interface Lease extends AutoCloseable {
   }
 
   /**
-   * Restarts the at-most time from now. Blocks for one round trip.
+   * Restarts the at-most time from now. Blocks for one round trip, for the store's timeout at most.
    *
    * @throws IllegalArgumentException if it is not within 1 ms and 10 years
-   * @throws LeaseLostException if the lease is lost, or not valid for the moment
+   * @throws LeaseLostException if the lease is lost
+   * @throws LeaseInDoubtException as {@link #ensureValid()}
    * @throws IllegalStateException if it was released
    * @throws UnsupportedByStoreException if the store keeps no at-most times
    * @throws StoreUnavailableException if the store does not answer; the old time, or the new one,
@@ -119,10 +128,12 @@ public interface Lease extends AutoCloseable {
 
   /**
    * Restarts the at-least time from now, longer or shorter than it was: the lock stays shut until
-   * then, also when it is released or this process dies. Blocks for one round trip.
+   * then, also when it is released or this process dies. Blocks for one round trip, for the store's
+   * timeout at most.
    *
    * @throws IllegalArgumentException if it is not within 1 ms and 10 years
    * @throws LeaseLostException if the lease is lost
+   * @throws LeaseInDoubtException as {@link #ensureValid()}
    * @throws IllegalStateException if it was released
    * @throws UnsupportedByStoreException if the store keeps no at-least times
    * @throws StoreUnavailableException if the store does not answer; the old time, or the new one,
@@ -132,9 +143,11 @@ public interface Lease extends AutoCloseable {
 
   /**
    * Turns an exclusive hold of a read/write lock into a shared one, so that waiting readers enter
-   * now. The token stays. Blocks for one round trip. Does nothing if the hold is shared already.
+   * now. The token stays. Blocks for one round trip, for the store's timeout at most. Does nothing
+   * if the hold is shared already.
    *
    * @throws LeaseLostException if the lease is lost
+   * @throws LeaseInDoubtException as {@link #ensureValid()}
    * @throws IllegalStateException if it was released, or if it is the hold of a semaphore
    * @throws UnsupportedByStoreException if the store cannot narrow a hold
    * @throws StoreUnavailableException if the store does not answer; whether the hold is shared now

@@ -37,7 +37,8 @@ public interface LockGroup {
   GroupLease acquireWithin(Duration wait) throws InterruptedException;
 
   /**
-   * Tries once. Blocks until the store has answered for all of them, which it is asked at once.
+   * Tries once. Blocks until the store has answered for all of them, which it is asked at once, and
+   * for no longer than the store's timeout.
    *
    * @return empty if one of them was taken; none is held then. It may have been taken by another
    *     group that tried at the same moment and was not granted all either

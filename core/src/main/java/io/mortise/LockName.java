@@ -2,6 +2,7 @@ package io.mortise;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 /**
  * The name of a lock as the user chose it: 1 to 512 bytes of well-formed UTF-8 without control
@@ -95,8 +96,21 @@ public final class LockName implements Comparable<LockName> {
     return value.hashCode();
   }
 
+  /**
+   * The name for messages and logs: with the escape <code>&#92;u{202e}</code> for a character that
+   * has no shape of its own, such as one that turns the direction of text.
+   */
   @Override
   public String toString() {
-    return value;
+    return value.codePoints().noneMatch(LockName::isShapeless)
+        ? value
+        : value
+            .codePoints()
+            .mapToObj(c -> isShapeless(c) ? String.format("\\u{%x}", c) : Character.toString(c))
+            .collect(Collectors.joining());
+  }
+
+  private static boolean isShapeless(int c) {
+    return c > '~' && Character.getType(c) == Character.FORMAT;
   }
 }

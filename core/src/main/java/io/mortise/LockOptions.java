@@ -45,8 +45,9 @@ public final class LockOptions {
 
   /**
    * Strictly first come, first served, also between threads of one process: nobody passes a waiter.
-   * Without it a newcomer may pass a thread that is being woken, at most 8 times and for 1 ms.
-   * Where the store has no queue, only the threads of one process are in order.
+   * Without it a newcomer may pass a thread that is being woken, at most 8 times and for 1 ms. A
+   * store without a queue ({@link io.mortise.admin.StoreInfo.Feature#QUEUE}) refuses an acquire
+   * that wants it by {@link UnsupportedByStoreException}.
    */
   public boolean fair() {
     return fair;

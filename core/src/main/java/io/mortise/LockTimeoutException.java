@@ -6,8 +6,13 @@ import java.util.OptionalInt;
  * The lock could not be had in time, or too many waited for it. Nothing of the attempt stays
  * behind.
  *
- * <p>If the time of a lock's acquire was over, and the store gave no answer for half of the wait or
- * more, its cause is a {@link StoreUnavailableException}.
+ * <p>If the time of an acquire was over, its message names what was in the way, as far as this
+ * client knows: this thread, other threads of the process, a possible deadlock of threads, or the
+ * attempt of another client, in this process or in another. That of a group tells it of the lock
+ * that was not granted.
+ *
+ * <p>If the time of an acquire was over, and the store gave no answer for half of the wait or more,
+ * its cause is a {@link StoreUnavailableException}.
  */
 public final class LockTimeoutException extends LockException {
   private static final long serialVersionUID = 1L;

@@ -38,7 +38,7 @@ public final class StaleTokenException extends LockException {
         String.format(
             "Token %d of lock '%s' was refused by %s, since the hold behind it is over (shown by=%s). Nothing was"
                 + " written. Drop the work or acquire again.",
-            refused.value(), refused.lock(), resource, refused.holder()));
+            refused.value(), LockName.of(refused.lock()), resource, refused.holder()));
     this.refused = refused;
     this.currentToken = 0;
     this.currentHolder = "";
@@ -48,7 +48,8 @@ public final class StaleTokenException extends LockException {
       String resource, FencingToken refused, long currentToken, String currentHolder) {
     String shown =
         String.format(
-            "Token %d of lock '%s' was refused by %s", refused.value(), refused.lock(), resource);
+            "Token %d of lock '%s' was refused by %s",
+            refused.value(), LockName.of(refused.lock()), resource);
     return refused.value() == currentToken
         ? shown
             + String.format(

@@ -55,6 +55,16 @@ class LockNameTest {
   }
 
   @Test
+  void givenCharacterWithoutAShape_whenWrittenIntoAMessage_thenItIsAnEscape_andTheNameStays() {
+    for (String name : List.of("pay\u202eyap", "a\u200bb", "x\ufeff", "e\u2066f")) {
+      LockName made = LockName.of(name);
+      assertThat(made.value()).isEqualTo(name);
+      assertThat(made.toString()).matches("[a-z]+\\\\u\\{[0-9a-f]+}[a-z]*");
+    }
+    assertThat(LockName.of("größe 锁").toString()).isEqualTo("größe 锁");
+  }
+
+  @Test
   void givenComposedAndDecomposedLetter_whenCompared_thenTwoNames() {
     assertThat(LockName.of("é")).isNotEqualTo(LockName.of("e\u0301"));
   }

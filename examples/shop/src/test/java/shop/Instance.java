@@ -44,17 +44,39 @@ final class Instance implements AutoCloseable {
    * @param properties each as {@code name=value}
    */
   static Instance start(String name, Path folder, List<String> properties) throws IOException {
+    return new Instance(name, folder.resolve(name + ".log"), command(name, properties));
+  }
+
+  /**
+   * As {@link #start}, as the command of a {@code mortise run}.
+   *
+   * @param store keeps the lock that the instance runs under
+   */
+  static Instance startUnderLock(String store, String name, Path folder, List<String> properties)
+      throws IOException {
+    List<String> command = java();
+    command.addAll(List.of("io.mortise.cli.Main", "run", "--store", store, name, "--"));
+    command.addAll(command(name, properties));
+    return new Instance(name, folder.resolve(name + ".log"), command);
+  }
+
+  private static List<String> java() {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"));
     command.add(
         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
+    return command;
+  }
+
+  private static List<String> command(String name, List<String> properties) {
+    List<String> command = java();
     command.add("shop.Shop");
     command.add("--shop.instance=" + name);
     command.add("--server.address=127.0.0.1");
     command.add("--server.port=0");
     properties.forEach(property -> command.add("--" + property));
-    return new Instance(name, folder.resolve(name + ".log"), command);
+    return command;
   }
 
   String name() {

@@ -3,6 +3,7 @@ package shop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.TestPrerequisites;
@@ -58,6 +59,21 @@ class ShopTest {
     }
     opened.clear();
     properties.clear();
+  }
+
+  /** The tool tells its command of the store by {@code MORTISE_STORE}, which is no property. */
+  @Test
+  void givenMortiseRun_whenItsCommandIsTheShop_thenItStartsAndKeepsItsOwnStore() throws Exception {
+    RedisServer redis =
+        RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"));
+    opened.add(redis);
+    Instance shop = Instance.startUnderLock(redis.url(), "shop", folder, properties);
+    opened.add(shop);
+    awaitUp(shop);
+    assertThat(shop.send("GET", "/actuator/locks").body()).contains("postgresql");
+    try (LockClient client = LockClient.connect(redis.url())) {
+      assertThat(client.lock("shop").tryAcquire()).as("the tool holds the lock").isEmpty();
+    }
   }
 
   @Test

@@ -89,6 +89,11 @@ class ArchitectureTest {
   }
 
   @Test
+  void givenCoreAndStores_thenNoneRunsAnythingInTheCommonPool() {
+    Rules.COMMON_POOL_IS_THE_APPLICATIONS.check(ALL);
+  }
+
+  @Test
   void givenStores_thenAllButTheQuorumKeepFacts() {
     Rules.STORES_KEEP_FACTS.check(ALL);
   }

@@ -26,8 +26,9 @@ final class HiddenMembers {
   /** Public all the same. Each entry needs a reason beside it. */
   private static final Set<String> EXCUSED =
       Set.of(
-          // The PostgreSQL driver makes it by its name.
+          // The drivers of PostgreSQL and MariaDB make them by their names.
           "io.mortise.jdbc.driver.EagerSocketFactory",
+          "io.mortise.jdbc.driver.ReplyTimeoutSocketFactory",
           // Module simulation has no threads to block, and counts what an engine keeps.
           "io.mortise.internal.engine.Engine.extendAsync",
           "io.mortise.internal.engine.Engine.keepShutAsync",

@@ -8,6 +8,7 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaCodeUnitAccess;
 import com.tngtech.archunit.core.domain.JavaMember;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
@@ -21,6 +22,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -154,6 +158,8 @@ final class Rules {
           "QuorumStore",
           "QuorumStoreProvider",
           "RedisStore",
+          // A driver makes its sockets, and knows no clock to give.
+          "ReplyTimeoutSocketFactory",
           "RedisStoreProvider",
           "SessionLocks",
           "SqlHelpers",
@@ -227,6 +233,24 @@ final class Rules {
               "tests move time by hand; read the io.mortise.spi.time.Ticker that the store was given,"
                   + " and for the time of day its java.time.InstantSource");
 
+  static final ArchRule COMMON_POOL_IS_THE_APPLICATIONS =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages(TOOLS)
+          .and()
+          .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
+          .should()
+          .accessTargetWhere(
+              new DescribedPredicate<JavaAccess<?>>("the common pool is used") {
+                @Override
+                public boolean test(JavaAccess<?> access) {
+                  return access instanceof JavaCodeUnitAccess<?> call && usesCommonPool(call);
+                }
+              })
+          .because(
+              "an application that blocks all its threads would hold up leases; give the call an"
+                  + " executor, such as one of CompletionStages.detaching");
+
   /** The members of a quorum have no version of a text in common. */
   private static final Set<String> WITHOUT_FACTS =
       Set.of("QuorumLockStore", "MemcachedLockStore", "ExpiringKeyStore");
@@ -246,6 +270,20 @@ final class Rules {
           .because("only the members of a quorum have no version of a text in common");
 
   private Rules() {}
+
+  private static boolean usesCommonPool(JavaCodeUnitAccess<?> call) {
+    JavaClass owner = call.getTargetOwner();
+    String name = call.getName();
+    boolean isStage =
+        owner.isAssignableTo(CompletionStage.class)
+            && (name.endsWith("Async") || name.equals("delayedExecutor"))
+            && call.getTarget().getRawParameterTypes().stream()
+                .noneMatch(type -> type.isEquivalentTo(Executor.class));
+    boolean isPool = owner.isAssignableTo(ForkJoinPool.class) && name.equals("commonPool");
+    boolean isParallel =
+        owner.getPackageName().startsWith("java.util") && name.startsWith("parallel");
+    return isStage || isPool || isParallel;
+  }
 
   private static String outermost(JavaClass type) {
     return type.getEnclosingClass().map(Rules::outermost).orElse(type.getSimpleName());

@@ -16,6 +16,7 @@ import io.mortise.micrometer.MetersTheEngine;
 import io.mortise.quorum.ChoosesTheClock;
 import io.mortise.quorum.KeepsNoFacts;
 import io.mortise.quorum.ReadsTheClock;
+import io.mortise.quorum.UsesTheCommonPool;
 import io.mortise.quorum.hidden.OpenForNobody;
 import org.junit.jupiter.api.Test;
 
@@ -75,6 +76,14 @@ class RulesTest {
   void givenStoreThatReadsTheSystemsClock_thenItIsNoticed() {
     assertNoticed(Rules.CLOCKS_ARE_INJECTED, "Ticker", ReadsTheClock.class);
     assertNoticed(Rules.CLOCKS_ARE_INJECTED, "InstantSource", ChoosesTheClock.class);
+  }
+
+  @Test
+  void givenStoreThatRunsSomethingInTheCommonPool_thenItIsNoticed() {
+    assertNoticed(
+        Rules.COMMON_POOL_IS_THE_APPLICATIONS,
+        "give the call an executor",
+        UsesTheCommonPool.class);
   }
 
   @Test

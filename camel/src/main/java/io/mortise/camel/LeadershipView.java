@@ -4,6 +4,7 @@ import io.mortise.LeaderOptions;
 import io.mortise.Leadership;
 import io.mortise.LockClient;
 import io.mortise.LockException;
+import io.mortise.LockName;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import java.util.ArrayList;
@@ -33,6 +34,9 @@ final class LeadershipView extends AbstractCamelClusterView {
 
   private volatile Leadership.@Nullable Term term;
   private @Nullable Leadership candidacy;
+
+  /** The thread that tells listeners of a term's end; null while none is told. */
+  private volatile @Nullable Thread teller;
 
   LeadershipView(
       CamelClusterService service,
@@ -97,7 +101,7 @@ final class LeadershipView extends AbstractCamelClusterView {
     try {
       return client.admin().find(lockName);
     } catch (LockException | IllegalStateException e) {
-      log.debug("Members of '{}' are not known.", lockName, e);
+      log.debug("Members of '{}' are not known.", LockName.of(lockName), e);
       return Optional.empty();
     }
   }
@@ -112,7 +116,10 @@ final class LeadershipView extends AbstractCamelClusterView {
   protected void doStop() {
     Leadership ended = candidacy;
     candidacy = null;
-    if (ended != null) {
+    if (ended != null && Thread.currentThread() == teller) {
+      // A listener stops its view: to wait for the term's end would be to wait for itself.
+      new Thread(ended::close, "mortise-camel-" + lockName).start();
+    } else if (ended != null) {
       ended.close();
     }
   }
@@ -126,13 +133,32 @@ final class LeadershipView extends AbstractCamelClusterView {
         Thread.sleep(LOOK_MILLIS);
       }
     } catch (InterruptedException e) {
-      log.debug("The term of '{}' ends.", lockName);
+      log.debug("The term of '{}' ends.", LockName.of(lockName));
     } finally {
-      // Listeners that stop routes must not be interrupted in turn.
-      boolean unused = Thread.interrupted();
       term = null;
-      // Nobody, as far as this view knows.
-      fireLeadershipChangedEvent((CamelClusterMember) null);
+      tellEnd();
     }
+  }
+
+  /**
+   * Tells listeners that nobody leads, as far as this view knows. They stop routes, and are never
+   * interrupted: they run on a thread of their own. That of the task is interrupted again when a
+   * term that is being given up is lost, or when the view stops after a loss.
+   */
+  private void tellEnd() {
+    Thread telling =
+        new Thread(
+            () -> fireLeadershipChangedEvent((CamelClusterMember) null),
+            Thread.currentThread().getName() + "-end");
+    teller = telling;
+    telling.start();
+    while (telling.isAlive()) {
+      try {
+        telling.join();
+      } catch (InterruptedException e) {
+        log.debug("The end of the term of '{}' was told already.", LockName.of(lockName));
+      }
+    }
+    teller = null;
   }
 }

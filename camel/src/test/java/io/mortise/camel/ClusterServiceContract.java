@@ -185,6 +185,57 @@ abstract class ClusterServiceContract {
   }
 
   @Test
+  void givenListenerThatStopsRoutesAfterALoss_whenTheLeaderStopsMeanwhile_thenItIsNotInterrupted()
+      throws Exception {
+    CountDownLatch stopping = new CountDownLatch(1);
+    CountDownLatch stopped = new CountDownLatch(1);
+    List<String> ends = new CopyOnWriteArrayList<>();
+    CamelClusterView here = first.getView(JOBS);
+    until(() -> first.isLeader(JOBS));
+    here.addEventListener(
+        (CamelClusterEventListener.Leadership)
+            (view, leader) -> {
+              if (leader == null) {
+                stopping.countDown();
+                try {
+                  stopped.await();
+                  ends.add("whole");
+                } catch (InterruptedException e) {
+                  ends.add("interrupted");
+                }
+              }
+            });
+    evict();
+    stopping.await();
+    Thread stop = new Thread(first::stop);
+    stop.start();
+    until(() -> stop.getState() == Thread.State.TIMED_WAITING);
+    stopped.countDown();
+    stop.join();
+    assertThat(ends).containsExactly("whole");
+  }
+
+  @Test
+  void givenListenerThatStopsItsView_whenToldOfTheEnd_thenItDoesNotWaitForItself()
+      throws Exception {
+    CountDownLatch returned = new CountDownLatch(1);
+    CamelClusterView here = first.getView(JOBS);
+    until(() -> first.isLeader(JOBS));
+    here.addEventListener(
+        (CamelClusterEventListener.Leadership)
+            (view, leader) -> {
+              if (leader == null) {
+                view.stop();
+                returned.countDown();
+              }
+            });
+    evict();
+    until(() -> returned.getCount() == 0);
+    second.getView(JOBS);
+    until(() -> second.isLeader(JOBS));
+  }
+
+  @Test
   void givenEvictedLeader_thenItIsToldAtOnce_andStandsAgain() throws Exception {
     Events events = new Events();
     first.getView(JOBS).addEventListener(events);

@@ -56,8 +56,9 @@ final class ConsoleCommand implements Callable<Integer> {
   @Option(
       names = "--listen",
       paramLabel = "HOST:PORT",
-      description = "Where to listen. Default: 127.0.0.1:7420, or the next free port.")
-  private String listen = "127.0.0.1:" + ConsoleBuilder.DEFAULT_PORT;
+      description =
+          "Where to listen, and nowhere else. Default: 127.0.0.1:7420; or the next free port, without --behind and --token.")
+  private @Nullable String listen;
 
   @Option(
       names = "--allow",
@@ -105,15 +106,16 @@ final class ConsoleCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    InetSocketAddress address = address();
-    refuseOpen(address);
+    InetSocketAddress address = listen == null ? null : address(listen);
+    if (address != null) {
+      refuseOpen(address);
+    }
     try (LockClient client = store.watch()) {
       ConsoleBuilder settings =
-          Console.builder(client)
-              .listen(address)
-              .allow(allowed)
-              .budget(share())
-              .diagnostics(this::examine);
+          Console.builder(client).allow(allowed).budget(share()).diagnostics(this::examine);
+      if (address != null) {
+        settings.listen(address);
+      }
       if (behind != null) {
         settings.behind(url(behind));
       }
@@ -128,7 +130,7 @@ final class ConsoleCommand implements Callable<Integer> {
         settings.history(history);
       }
       try (Console console = start(settings)) {
-        say(console, address);
+        say(console);
         if (open) {
           open(console);
         }
@@ -151,13 +153,13 @@ final class ConsoleCommand implements Callable<Integer> {
   }
 
   /** Said even with --quiet: nobody can open the page without it. */
-  private void say(Console console, InetSocketAddress wanted) {
+  private void say(Console console) {
     String may =
         allowed.isEmpty()
             ? "read-only"
             : "may "
                 + allowed.stream().map(ConsoleAction::toString).collect(Collectors.joining(", "));
-    boolean moved = wanted.getPort() != 0 && wanted.getPort() != console.address().getPort();
+    boolean moved = listen == null && console.address().getPort() != ConsoleBuilder.DEFAULT_PORT;
     cliEnvironment
         .err()
         .println(
@@ -165,7 +167,7 @@ final class ConsoleCommand implements Callable<Integer> {
                 + console.url()
                 + " ("
                 + may
-                + (moved ? "; port " + wanted.getPort() + " is taken" : "")
+                + (moved ? "; port " + ConsoleBuilder.DEFAULT_PORT + " is taken" : "")
                 + ")");
   }
 
@@ -184,7 +186,7 @@ final class ConsoleCommand implements Callable<Integer> {
     }
   }
 
-  private InetSocketAddress address() {
+  private InetSocketAddress address(String listen) {
     Matcher parts = ADDRESS.matcher(listen);
     if (!parts.matches() || Integer.parseInt(parts.group(2)) > 65_535) {
       throw wrong("--listen takes HOST:PORT, like 127.0.0.1:7420, and not '" + listen + "'.");

@@ -6,12 +6,12 @@ import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
-import io.mortise.cli.output.LockListing;
 import io.mortise.cli.output.Terminal;
 import io.mortise.cli.view.EvictionPrompt;
 import io.mortise.console.internal.view.EvictionText;
 import io.mortise.console.internal.view.LockFormatter;
 import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.spi.AttemptId;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -76,7 +76,7 @@ final class EvictCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     LockName.of(name);
-    String wanted = attempt == null ? null : LockListing.attempt(attempt).encoded();
+    String wanted = attempt == null ? null : AttemptId.of(attempt).encoded();
     boolean canAsk = Terminal.STDIN.isPresent() && Terminal.STDERR.isPresent();
     if (!yes && !canAsk) {
       throw new ParameterException(
@@ -174,7 +174,7 @@ final class EvictCommand implements Callable<Integer> {
 
   private void say(String text) {
     if (!store.quiet) {
-      cliEnvironment.err().println("mortise: " + text);
+      cliEnvironment.err().println("mortise: " + OutputSanitizer.text(text));
     }
   }
 }

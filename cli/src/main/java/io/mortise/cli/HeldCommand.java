@@ -32,7 +32,7 @@ final class HeldCommand {
   private final LockClient client;
   private final String name;
   private final List<String> words;
-  private final String shownUrl;
+  private final String handedOn;
   private final RunTimes times;
   private final boolean hasToken;
   private final Consumer<String> warnings;
@@ -54,7 +54,7 @@ final class HeldCommand {
   /**
    * Starts nothing yet.
    *
-   * @param shownUrl the store's, without its password
+   * @param handedOn the store, as the command may know it
    * @param hasToken whether the command is given a token
    * @param warnings what the user may keep quiet
    */
@@ -63,7 +63,7 @@ final class HeldCommand {
       LockClient client,
       String name,
       List<String> words,
-      String shownUrl,
+      String handedOn,
       RunTimes times,
       boolean hasToken,
       Consumer<String> warnings) {
@@ -71,7 +71,7 @@ final class HeldCommand {
     this.client = client;
     this.name = name;
     this.words = words;
-    this.shownUrl = shownUrl;
+    this.handedOn = handedOn;
     this.times = times;
     this.hasToken = hasToken;
     this.warnings = warnings;
@@ -161,11 +161,11 @@ final class HeldCommand {
     } catch (LockException e) {
       err.println(
           "mortise: Lock '"
-              + name
+              + OutputSanitizer.text(name)
               + "' stays shut until "
               + DurationText.format(holdOnCrash)
               + " after it was had: "
-              + OutputSanitizer.text(OutputSanitizer.hide(String.valueOf(e.getMessage()))));
+              + OutputSanitizer.text(OutputSanitizer.message(e)));
     }
   }
 
@@ -236,7 +236,7 @@ final class HeldCommand {
       environment.put("LC_ALL", locale);
     }
     environment.put("MORTISE_LOCK", name);
-    environment.put(StoreOptions.VARIABLE, shownUrl);
+    environment.put(StoreOptions.VARIABLE, handedOn);
     environment.put(NestedRuns.VARIABLE, Long.toString(ProcessHandle.current().pid()));
     if (token.isEmpty()) {
       environment.remove("MORTISE_TOKEN"); // that of a command around this one

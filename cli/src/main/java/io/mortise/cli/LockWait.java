@@ -11,6 +11,7 @@ import io.mortise.admin.LockParticipant;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.output.Terminal;
 import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import java.io.PrintStream;
 import java.net.InetAddress;
@@ -70,7 +71,8 @@ final class LockWait {
       while ((runEvent = runEvents.poll(pause.toMillis(), TimeUnit.MILLISECONDS)) == null) {
         String now = placeAndSituation();
         if (!now.equals(before)) {
-          out.println("mortise: waiting for lock '" + lock.name() + "'" + now);
+          out.println(
+              "mortise: waiting for lock '" + OutputSanitizer.text(lock.name()) + "'" + now);
         }
         before = now;
         pause = pause.equals(PATIENCE) ? UPDATE : Supervisor.min(pause.multipliedBy(2), RAREST);

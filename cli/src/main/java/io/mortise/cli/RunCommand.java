@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
       "  MORTISE_LOCK    the lock's name",
       "  MORTISE_TOKEN   the fencing token, which rises with every hold: let what you write to refuse a smaller one."
           + " Not there with --shared",
-      "  MORTISE_STORE   the store, without its password",
+      "  MORTISE_STORE   the store, without its password; @FILE if this command got that",
       "  MORTISE_PID     the process that holds the lock",
       "",
       "Exit status: that of the command, 128 + n if signal n ended it; 64 wrong usage; 69 store not reachable or not"
@@ -180,14 +180,15 @@ final class RunCommand implements Callable<Integer> {
     try (LockClient client = store.connect(url, ttl)) {
       connected = true;
       DistributedLock lock =
-          (shared ? client.readWriteLock(name).readLock() : client.lock(name)).with(options);
+          (shared ? client.readWriteLock(name).readLock() : client.lock(name))
+              .with(options.withFair(leader && client.admin().store().has(Feature.QUEUE)));
       HeldCommand held =
           new HeldCommand(
               cliEnvironment.err(),
               client,
               name,
               words,
-              OutputSanitizer.url(url),
+              store.handedOn(url),
               new HeldCommand.RunTimes(notice, atLeast, atMost, holdOnCrash),
               !shared && client.admin().store().has(Feature.FENCING_TOKENS),
               this::warn);
@@ -262,7 +263,7 @@ final class RunCommand implements Callable<Integer> {
         if (ending) {
           throw e;
         }
-        reason = OutputSanitizer.hide(String.valueOf(e.getMessage()));
+        reason = OutputSanitizer.message(e);
       }
       Duration pause = leaderPause.after(Duration.ofNanos(System.nanoTime() - began));
       warn(
@@ -358,7 +359,6 @@ final class RunCommand implements Callable<Integer> {
       shown = shown.substring(0, Math.min(shown.length(), 100));
     }
     return LockOptions.DEFAULTS
-        .withFair(leader)
         .withAtMost(atMost)
         .withAtLeast(longer(atLeast, holdOnCrash))
         .withLabel(shown);

@@ -2,19 +2,24 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.LockName;
+import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.cli.output.LockListing;
 import io.mortise.cli.output.Pager;
 import io.mortise.cli.output.Terminal;
 import io.mortise.console.internal.view.JsonWriter;
 import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.console.internal.view.OutputSanitizer;
 import java.io.PrintStream;
+import java.text.Normalizer;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -26,7 +31,8 @@ import picocli.CommandLine.Parameters;
     description = "Show who holds a lock, since when, and who waits for it.",
     footer = {
       "",
-      "Says 'free', with exit status 0, if the store knows nothing of the lock. SINCE is by this host's clock. SESSION is"
+      "Says 'no record of it', with exit status 0, if the store knows nothing of the lock: it was never used, or not"
+          + " for long, and is free. SINCE is by this host's clock. SESSION is"
           + " how long the process counts as alive without a renewal. ATTEMPT is what 'mortise evict' takes."
     })
 final class ShowCommand implements Callable<Integer> {
@@ -49,15 +55,16 @@ final class ShowCommand implements Callable<Integer> {
   public Integer call() {
     LockName.of(name);
     LockInfo lock;
+    String twin = null;
     try (LockClient client = store.look()) {
+      Optional<LockInfo> found = client.admin().find(name);
       lock =
-          client
-              .admin()
-              .find(name)
-              .orElseGet(
-                  () ->
-                      new LockInfo(
-                          name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of()));
+          found.orElseGet(
+              () ->
+                  new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of()));
+      if (found.isEmpty()) {
+        twin = twin(client.admin());
+      }
     }
     PrintStream out = cliEnvironment.out();
     if (json) {
@@ -69,6 +76,25 @@ final class ShowCommand implements Callable<Integer> {
           LockListing.details(
               lock, ZonedDateTime.now(ZoneId.systemDefault()), Terminal.STDOUT.size().columns()));
     }
+    if (twin != null) {
+      cliEnvironment
+          .err()
+          .println(
+              "mortise: there is a lock '"
+                  + OutputSanitizer.text(twin)
+                  + "', whose name looks the same: it has other characters of Unicode.");
+    }
     return ExitStatus.OK;
+  }
+
+  /** A name with a record that looks the same, since it is in the other normal form of Unicode. */
+  private @Nullable String twin(LockAdmin admin) {
+    for (Normalizer.Form form : List.of(Normalizer.Form.NFC, Normalizer.Form.NFD)) {
+      String other = Normalizer.normalize(name, form);
+      if (!other.equals(name) && admin.find(other).isPresent()) {
+        return other;
+      }
+    }
+    return null;
   }
 }

@@ -6,7 +6,6 @@ import io.mortise.console.internal.view.NestedRuns;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +22,7 @@ final class StoreConnector implements CliEnvironment.StoreOpener {
   private static final String SQLITE_LIBRARY = "org.sqlite.lib.path";
 
   private final String clientName;
+  private final String temporary;
 
   StoreConnector() {
     this(Map.of());
@@ -31,6 +31,7 @@ final class StoreConnector implements CliEnvironment.StoreOpener {
   /** Of a tool with these environment variables. */
   StoreConnector(Map<String, String> variables) {
     this.clientName = NestedRuns.clientName(variables);
+    this.temporary = variables.getOrDefault("TMPDIR", "");
   }
 
   @Override
@@ -47,7 +48,7 @@ final class StoreConnector implements CliEnvironment.StoreOpener {
     return withDriver(url, () -> LockStore.connect(StoreUrl.parse(url)));
   }
 
-  private static <T> T withDriver(String url, Supplier<T> opening) {
+  private <T> T withDriver(String url, Supplier<T> opening) {
     boolean unpacks =
         url.startsWith("jdbc:sqlite:")
             && System.getProperty(SQLITE_FOLDER) == null
@@ -61,12 +62,19 @@ final class StoreConnector implements CliEnvironment.StoreOpener {
    * that is killed leaves a megabyte behind; so each gets a folder, needed only until the library
    * is loaded.
    */
-  private static <T> T withOwnFolder(Supplier<T> opening) {
+  private <T> T withOwnFolder(Supplier<T> opening) {
+    Path named = Path.of(temporary);
+    boolean isThere = !temporary.isEmpty() && Files.isDirectory(named);
+    Path parent = isThere ? named : Path.of(System.getProperty("java.io.tmpdir"));
     Path folder;
     try {
-      folder = Files.createTempDirectory("mortise-sqlite-");
+      folder = Files.createTempDirectory(parent, "mortise-sqlite-");
     } catch (IOException e) {
-      throw new UncheckedIOException("Cannot make a temporary folder.", e);
+      throw new CliException(
+          ExitStatus.STORE,
+          "The library of SQLite cannot be unpacked: cannot write to the temporary folder '%s'. Name another in TMPDIR."
+              .formatted(parent),
+          e);
     }
     System.setProperty(SQLITE_FOLDER, folder.toString());
     try {

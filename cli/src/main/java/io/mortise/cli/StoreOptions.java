@@ -55,15 +55,27 @@ final class StoreOptions extends CommonOptions {
    * @throws CliException if the file that should hold it cannot be read
    */
   String url() {
-    Map<String, String> variables = cliEnvironment.variables();
-    String url = option;
-    if (url == null || url.isEmpty()) {
-      url = variables.get(VARIABLE);
-    }
-    if (url == null || url.isEmpty()) {
-      return embedded(variables);
-    }
-    return resolve(url);
+    String given = given();
+    return given.isEmpty() ? embedded(cliEnvironment.variables()) : resolve(given);
+  }
+
+  private String given() {
+    return option != null && !option.isEmpty()
+        ? option
+        : cliEnvironment.variables().getOrDefault(VARIABLE, "");
+  }
+
+  /**
+   * The store as a command of this tool may know it: the file that holds the URL, or the URL
+   * without its secrets.
+   *
+   * @param url as {@link #url} has told it
+   */
+  String handedOn(String url) {
+    String given = given();
+    return given.startsWith("@")
+        ? "@" + Path.of(given.substring(1)).toAbsolutePath()
+        : OutputSanitizer.url(url);
   }
 
   /** Locks in the memory of this process exclude nobody. */
@@ -232,8 +244,7 @@ final class StoreOptions extends CommonOptions {
   }
 
   private boolean isEmbeddedDefault() {
-    String variable = cliEnvironment.variables().getOrDefault(VARIABLE, "");
-    return (option == null || option.isEmpty()) && variable.isEmpty();
+    return given().isEmpty();
   }
 
   private static String embedded(Map<String, String> variables) {

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -27,6 +28,9 @@ import picocli.CommandLine.Option;
       "",
       "The processes at the left wait for nobody: look there first. A cycle is a possible deadlock. It is none if"
           + " different threads of a process hold and wait, or if the locks changed hands while this looked: look again.",
+      "",
+      "A store sees one wait for all threads of a process. Waits inside one process are not seen from here: ask its"
+          + " actuator endpoint 'locks', LockAdmin.localWaits(), or a thread dump.",
       "",
       "Exit status: 0, or 1 if there is a possible deadlock."
     })
@@ -60,7 +64,13 @@ final class WaitsCommand implements Callable<Integer> {
       List<String> lines = WaitListing.lines(graph, locks, cycles);
       Pager.print(cliEnvironment.out(), cliEnvironment.variables(), lines);
       if (lines.isEmpty() && !store.quiet) {
-        cliEnvironment.err().println("mortise: nobody waits" + store.place() + ".");
+        cliEnvironment
+            .err()
+            .println(
+                "mortise: no process waits for another"
+                    + store.place()
+                    + ". Waits inside one process are not seen from here: ask its actuator endpoint or a"
+                    + " thread dump.");
       }
     }
     return cycles.isEmpty() ? ExitStatus.OK : ExitStatus.FAILED;
@@ -85,12 +95,12 @@ final class WaitsCommand implements Callable<Integer> {
     return object;
   }
 
-  private static Map<String, Object> json(Link wait) {
-    Map<String, Object> object = new LinkedHashMap<>();
+  private static Map<String, @Nullable Object> json(Link wait) {
+    Map<String, @Nullable Object> object = new LinkedHashMap<>();
     object.put("waiter", LockFormatter.client(wait.party()));
     object.put("attempt", LockFormatter.attempt(wait.party().attempt()));
     object.put("lock", wait.lock().name());
-    object.put("sinceMillis", wait.party().since().toMillis());
+    object.put("sinceMillis", LockFormatter.jsonAge(wait.party().since()));
     return object;
   }
 }

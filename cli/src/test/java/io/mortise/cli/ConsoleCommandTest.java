@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code mortise console}, on a store that is there. */
@@ -95,20 +96,37 @@ class ConsoleCommandTest extends CommandHarness {
     String url = "jdbc:sqlite:" + folder.resolve("locks.db");
     variables.put("MORTISE_STORE", url);
     try (LockClient locks = LockClient.connect(url);
-        Lease lease = locks.lock("a").acquire();
-        ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+        Lease lease = locks.lock("a").acquire()) {
       whileItRuns(
           link -> {
             assertThat(link.group(2)).isEqualTo("0123456789abcdefghij");
-            assertThat(link.group(3))
-                .isEqualTo("may close, break; port " + taken.getLocalPort() + " is taken");
+            assertThat(link.group(3)).isEqualTo("may close, break");
             assertThat(get(link, "api/v1/status")).contains("\"share\":0.005");
           },
-          "--listen=127.0.0.1:" + taken.getLocalPort(),
+          "--listen=127.0.0.1:0",
           "--allow=close,break",
           "--budget=0.5%",
           "--token=@" + token);
       assertThat(lease.isValid()).isTrue();
+    }
+  }
+
+  /** A proxy, and a link that somebody has kept, would lead to whoever has taken the port. */
+  @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void givenTakenPort_whenItWasAskedFor_thenTheConsoleDoesNotMove() throws Exception {
+    variables.put("MORTISE_STORE", "jdbc:sqlite:" + folder.resolve("locks.db") + "?create=true");
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      assertThat(
+              execute(
+                  new StoreConnector(),
+                  "console",
+                  "--listen=127.0.0.1:" + taken.getLocalPort(),
+                  "--behind=https://ops.example.com/locks"))
+          .isEqualTo(ExitStatus.FAILED);
+      assertThat(err())
+          .contains("Cannot listen at 127.0.0.1:" + taken.getLocalPort())
+          .doesNotContain("#token=");
     }
   }
 

@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -77,15 +79,46 @@ class LauncherTest {
     assertThat(root.resolve("arguments")).content().contains(option + unpacked).endsWith(" ls\n");
   }
 
+  @Test
+  void givenSourcesThatChange_thenTheLastBuildIsUsed_unlessANewOneIsAskedFor() throws Exception {
+    Files.setLastModifiedTime(root.resolve("pom.xml"), FileTime.from(Instant.now().plusSeconds(9)));
+    assertThat(said("exec ./mortise ls"))
+        .isEqualTo(
+            "mortise: sources have changed since this build of the tool. MORTISE_BUILD=yes builds anew.\n");
+    assertThat(root.resolve("arguments")).content().endsWith("app-1/mortise-cli.jar ls\n");
+    assertThat(said("MORTISE_BUILD=no exec ./mortise ls")).isEmpty();
+
+    // A broken edit: the build fails, and takes no tool away.
+    Files.copy(root.resolve("jdk/bin/java"), root.resolve("jdk/bin/javac"));
+    Path maven = root.resolve("mvnw");
+    Files.writeString(maven, "#!/bin/sh\necho '[ERROR] broken edit'\nexit 1\n");
+    assertThat(maven.toFile().setExecutable(true)).isTrue();
+    Files.delete(root.resolve("arguments"));
+    assertThat(said("MORTISE_BUILD=yes exec ./mortise ls"))
+        .contains("the build failed: broken edit")
+        .contains("Without MORTISE_BUILD=yes the last build is used");
+    assertThat(root.resolve("arguments")).doesNotExist();
+    assertThat(said("MORTISE_BUILD=no exec ./mortise ls")).isEmpty();
+    assertThat(root.resolve("arguments")).content().endsWith("app-1/mortise-cli.jar ls\n");
+  }
+
   private int launch(String script) throws IOException, InterruptedException {
+    Process process = start(script);
+    assertThat(new String(process.getInputStream().readAllBytes(), UTF_8)).isEmpty();
+    return process.waitFor();
+  }
+
+  private String said(String script) throws IOException {
+    return new String(start(script).getInputStream().readAllBytes(), UTF_8);
+  }
+
+  private Process start(String script) throws IOException {
     ProcessBuilder builder =
         new ProcessBuilder("sh", "-c", script)
             .directory(root.toFile())
             .redirectInput(Redirect.from(new File("/dev/null")))
             .redirectErrorStream(true);
     builder.environment().put("JAVA_HOME", root.resolve("jdk").toString());
-    Process process = builder.start();
-    assertThat(new String(process.getInputStream().readAllBytes(), UTF_8)).isEmpty();
-    return process.waitFor();
+    return builder.start();
   }
 }

@@ -56,7 +56,7 @@ class LookingTest extends CommandHarness {
     assertThat(out())
         .isEqualTo(
             """
-            latch/release/7: free
+            latch/release/7: no record of it
             A latch is no lock: it is a document that only its parties read. There, DistributedLatch.remaining() tells how many are missing.
             """);
     out.reset();
@@ -70,9 +70,20 @@ class LookingTest extends CommandHarness {
   }
 
   @Test
+  void givenNameWithATwinInAnotherForm_whenShown_thenTheTwinIsTold() {
+    client.views.add(SampleLocks.held("cafe\u0301"));
+    assertThat(execute("show", "caf\u00e9")).isZero();
+    assertThat(out()).isEqualTo("caf\u00e9: no record of it\n");
+    assertThat(err()).contains("there is a lock 'cafe\\u{301}', whose name looks the same");
+    out.reset();
+    assertThat(execute("show", "cafe\u0301")).isZero();
+    assertThat(out()).startsWith("cafe\\u{301}: held by 1");
+  }
+
+  @Test
   void givenUnknownLock_whenShown_thenItIsFree() {
     assertThat(execute("show", "x")).isZero();
-    assertThat(out()).isEqualTo("x: free\n");
+    assertThat(out()).isEqualTo("x: no record of it\n");
     out.reset();
     assertThat(execute("show", "--json", "x")).isZero();
     assertThat(out()).contains("\"state\" : \"free\"", "\"lastToken\" : null");
@@ -283,7 +294,8 @@ class LookingTest extends CommandHarness {
     client.views.add(SampleLocks.shared("readers"));
     assertThat(execute("waits")).isZero();
     assertThat(out()).isEmpty();
-    assertThat(err()).contains("nobody waits.");
+    assertThat(err())
+        .contains("no process waits for another.", "Waits inside one process are not seen");
   }
 
   @Test

@@ -40,6 +40,31 @@ class RunCommandTest extends RunCommandHarness {
   }
 
   @Test
+  void givenStoreInAFile_thenTheCommandGetsThatFile_byItsWholePath() throws Exception {
+    Path file = Files.writeString(folder.resolve("store"), "redis://:s3cret@cache:6379\n");
+    for (Map<String, String> variables :
+        List.of(Map.of("MORTISE_STORE", "@" + file), Map.of("MORTISE_STORE", "fake:"))) {
+      String[] option =
+          variables.containsValue("fake:")
+              ? new String[] {"--store", "@" + Path.of("").toAbsolutePath().relativize(file)}
+              : new String[0];
+      String[] args =
+          Stream.of(
+                  Stream.of("run"),
+                  Stream.of(option),
+                  Stream.of("job", "--", "sh", "-c", "echo $MORTISE_STORE"))
+              .flatMap(words -> words)
+              .toArray(String[]::new);
+      try (CliProcess tool = tool(NO_INPUT, variables, args)) {
+        assertThat(tool.status()).isZero();
+        Path told = Path.of(tool.out().strip().substring(1));
+        assertThat(told).isAbsolute();
+        assertThat(Files.isSameFile(told, file)).isTrue();
+      }
+    }
+  }
+
+  @Test
   void givenInputFromPipe_whenCommandReads_thenItGetsEveryByte() throws Exception {
     try (CliProcess tool = tool(Redirect.PIPE, Map.of(), "run", "job", "--", "cat")) {
       try (OutputStream in = tool.process().getOutputStream()) {

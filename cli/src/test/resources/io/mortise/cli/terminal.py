@@ -14,8 +14,9 @@ pid, fd = pty.fork()
 if pid == 0:
     command = os.fork()
     if command == 0:
-        # A background job of a script ignores it, and so would what it starts.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        # A background job of a script ignores the one, a build under nohup the other, and so would what they start.
+        for name in ("INT", "HUP"):
+            signal.signal(getattr(signal, "SIG" + name), signal.SIG_DFL)
         os.execvp(sys.argv[2], sys.argv[2:])
     for name in ("INT", "QUIT", "TSTP"):
         signal.signal(getattr(signal, "SIG" + name), lambda *_: None)

@@ -11,6 +11,7 @@ import io.mortise.console.internal.observer.Observer;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.security.SecureRandom;
@@ -27,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  */
 @Beta
 public final class Console implements AutoCloseable {
+  /** How many ports are tried, from the default on, if nothing says where to listen. */
+  private static final int PORTS = 20;
+
   private final ConsoleServer server;
   private final Observer observer;
   private final URI url;
@@ -46,8 +50,13 @@ public final class Console implements AutoCloseable {
   }
 
   static Console start(ConsoleBuilder settings) {
-    InetSocketAddress wanted = settings.address;
+    InetSocketAddress asked = settings.address;
+    InetSocketAddress wanted =
+        asked == null
+            ? new InetSocketAddress(InetAddress.getLoopbackAddress(), ConsoleBuilder.DEFAULT_PORT)
+            : asked;
     URI behind = settings.behind;
+    int ports = asked == null && behind == null && settings.token == null ? PORTS : 1;
     if (!wanted.getAddress().isLoopbackAddress() && behind == null) {
       throw new IllegalArgumentException(
           "The console listens on this host only, and '"
@@ -66,7 +75,8 @@ public final class Console implements AutoCloseable {
     ConsoleApi api = settings.api(admin, observer, ticker, clock);
     try {
       ConsoleServer server =
-          ConsoleServer.start(wanted, address -> ConsoleSite.alone(address, behind, token, api));
+          ConsoleServer.start(
+              wanted, ports, address -> ConsoleSite.alone(address, behind, token, api));
       observer.start();
       return new Console(server, observer, link(server.address(), behind, token));
     } catch (IOException e) {
@@ -76,7 +86,9 @@ public final class Console implements AutoCloseable {
               + wanted.getHostString()
               + ":"
               + wanted.getPort()
-              + ". Choose another address.",
+              + ": "
+              + e.getMessage()
+              + ". Choose another address, or end the program that listens there.",
           e);
     }
   }

@@ -9,7 +9,6 @@ import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.time.Ticker;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
@@ -30,7 +29,7 @@ public final class ConsoleBuilder {
 
   final LockClient client;
   final Set<ConsoleAction> allowed = EnumSet.noneOf(ConsoleAction.class);
-  InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), DEFAULT_PORT);
+  @Nullable InetSocketAddress address;
   double budget = DEFAULT_BUDGET;
   @Nullable URI behind;
   @Nullable String token;
@@ -43,7 +42,9 @@ public final class ConsoleBuilder {
   }
 
   /**
-   * Where to listen; port 0 takes any free one. The default is port 7420 of the loopback address.
+   * Where to listen, and nowhere else; port 0 takes any free one. The default is port 7420 of the
+   * loopback address, or the next free one of twenty if neither {@link #behind} nor {@link #token}
+   * is set: a proxy, or a link that was kept, would lead to another program at a taken port.
    *
    * @throws IllegalArgumentException if the host is not known
    */
@@ -152,8 +153,8 @@ public final class ConsoleBuilder {
   }
 
   /**
-   * Starts to listen, and to look at the store. If the port is taken, it takes the next free one of
-   * twenty; {@link Console#url()} tells. Does not wait for the store.
+   * Starts to listen, and to look at the store. {@link Console#url()} tells where. Does not wait
+   * for the store.
    *
    * @throws IllegalArgumentException if the address is not a loopback address and {@link #behind}
    *     is not set, or the token is below 20 characters or has others than letters, digits and

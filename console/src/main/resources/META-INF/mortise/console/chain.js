@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import { Age } from './clock.js';
+import { Age, ago } from './clock.js';
 import { classes, el } from './dom.js';
 import { process } from './lines.js';
 import { link } from './route.js';
@@ -18,14 +18,14 @@ export function Chain({ data: { lock, chain, cycle, asOfAt } }) {
   return [
     el.h3('Why it takes so long', el.span(cause(first, rest, cycle, asOfAt)), el.a({ href: link('waits') }, 'Whole picture')),
     el.ol({ class: 'chain' },
-      el.li({ class: 'node' }, el.b(plural(lock.waiters.length, 'waiting').replace(/s$/, '')), el.small('first ', h(Age, { since: asOfAt - lock.waiters[0].sinceMillis }))),
+      el.li({ class: 'node' }, el.b(plural(lock.waiters.length, 'waiting').replace(/s$/, '')), el.small('first ', h(Age, { since: ago(asOfAt, lock.waiters[0].sinceMillis) }))),
       el.li({ class: 'edge wait' }, lock.waiters.length === 1 ? 'waits' : 'wait'),
       el.li({ class: 'node here' }, el.b(process(first.heldBy)), el.small('holds this lock')),
       shown.map(step => el.li({ key: step.lock, class: 'pair' },
         el.span({ class: 'edge wait' }, 'waits'),
         el.span({ class: 'node pill-node' }, el.a({ href: link('lock', step.lock), title: foreign(step.lock) }, el.b(foreign(step.lock))), el.small('wanted')),
         el.span({ class: 'edge held' }, 'holds'),
-        el.span({ class: classes('node', step === root && 'root') }, el.b(process(step.heldBy)), el.small('for ', h(Age, { since: asOfAt - step.heldMillis }))))),
+        el.span({ class: classes('node', step === root && 'root') }, el.b(process(step.heldBy)), el.small('for ', h(Age, { since: ago(asOfAt, step.heldMillis) }))))),
       rest.length > MOST && el.li({ class: 'node' }, el.b('+' + (rest.length - MOST)), el.small('further')),
       cycle && el.li({ class: 'node bad' }, el.b('↻'), el.small('back to the start')))];
 }

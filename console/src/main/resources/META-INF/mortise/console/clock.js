@@ -33,9 +33,13 @@ export function useSeconds() {
   }, []);
 }
 
-/** How long ago that was, with the time of day on hover. @param {{ since: number }} props */
+/** Since when it has lasted for so long at that time; null if that is not known. */
+export const ago = (at, millis) => millis == null ? null : at - millis;
+
+/** How long ago that was, with the time of day on hover. @param {{ since: ?number }} props null if it is not known */
 export function Age({ since }) {
   useSeconds();
+  if (since == null) return '–';
   return el.span({ title: 'since ' + clock(since) }, age(Math.max(0, now() - since)));
 }
 

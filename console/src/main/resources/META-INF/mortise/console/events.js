@@ -5,13 +5,13 @@ import { clock, foreign, span } from './text.js';
 
 /** What has happened, newest first. */
 
-export const KINDS = { granted: 'granted', held: 'held already', released: 'released', lost: 'lost', evicted: 'evicted', broken: 'broken', waiting: 'waits',
+export const KINDS = { granted: 'granted', held: 'held already', released: 'released', ended: 'ended', lost: 'lost', evicted: 'evicted', broken: 'broken', waiting: 'waits',
   gave_up: 'gave up', shut: 'shut', opened: 'opened', session_began: 'began', session_over: 'is over', gap: 'not watched' };
 
 /** What else there is to say of it. */
 export function detail({ kind, heldMillis, text, label, doubtMillis }) {
   const held = heldMillis == null ? '' : 'after ' + (doubtMillis >= 1000 ? `${span(Math.max(0, heldMillis - doubtMillis))} to ` : '') + span(heldMillis);
-  if (kind === 'lost') return `${foreign(text || 'its session was over')}${held && ' ' + held}`;
+  if (kind === 'lost' || kind === 'ended') return foreign([text, held].filter(Boolean).join(kind === 'lost' ? ' ' : ', '));
   return foreign(text || held || label || '');
 }
 

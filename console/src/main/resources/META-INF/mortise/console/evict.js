@@ -1,7 +1,7 @@
 import { h } from 'preact';
 import { useState } from 'preact/hooks';
 import { lockPath, post } from './api.js';
-import { Age, Left, now } from './clock.js';
+import { Age, Left, now, ago } from './clock.js';
 import { el } from './dom.js';
 import { Dialog } from './keys.js';
 import { process } from './lines.js';
@@ -67,8 +67,8 @@ export function Evict({ eviction, data: { lock, asOfAt }, status }) {
   };
   return h(Dialog, { label: 'evict-h', onClose: eviction.close }, el.form({ onSubmit: act },
     el.h2({ id: 'evict-h' }, waiter ? `End the wait of ${who}?` : `Evict ${who}?`),
-    el.p(waiter ? ['It has waited for ', name(lock.name), ' for ', h(Age, { since: asOfAt - party.sinceMillis }), '. It is told that it does not get the lock.']
-      : ['It has held ', name(lock.name), ' for ', h(Age, { since: asOfAt - party.sinceMillis }), '. ',
+    el.p(waiter ? ['It has waited for ', name(lock.name), ' for ', h(Age, { since: ago(asOfAt, party.sinceMillis) }), '. It is told that it does not get the lock.']
+      : ['It has held ', name(lock.name), ' for ', h(Age, { since: ago(asOfAt, party.sinceMillis) }), '. ',
         next ? ['Next in the queue: ', name(process(next)), '.'] : 'Nobody waits for it.']),
     !waiter && allowed.includes('close') && h(Way, { value: 'close', how, setHow, title: 'Close: tell it, and wait until it has let go' },
       'The lock stays shut until then, or until ', party.renewedAgoMillis == null

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { get, query } from './api.js';
 import { el } from './dom.js';
 import { useKeys } from './keys.js';
@@ -18,9 +18,11 @@ export function Jump() {
   const [found, setFound] = useState([]);
   const [at, setAt] = useState(0);
   useKeys({ '/': () => input.current.focus() });
-  useEffect(() => {
+  // At once: Enter must not go to what an earlier text has found.
+  useLayoutEffect(() => {
     setAt(0);
-    if (!text) return setFound([]);
+    setFound([]);
+    if (!text) return undefined;
     const abort = new AbortController();
     const ask = () => get('locks' + query({ q: text, limit: MOST }), abort.signal).then(answer => setFound(answer.locks), () => {});
     const first = setTimeout(ask, 120), again = setInterval(ask, 2000);

@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { el } from './dom.js';
 
 /** Keys for everything. They can be switched off, for readers of the screen that have keys of their own. */
@@ -13,7 +13,8 @@ export const areOn = () => localStorage.getItem(OFF) !== 'off';
 export function useKeys(map) {
   const ref = useRef(map);
   ref.current = map;
-  useEffect(() => {
+  // With the elements, not after their paint: a key that is pressed in between would do nothing.
+  useLayoutEffect(() => {
     maps.add(ref);
     return () => maps.delete(ref);
   }, []);
@@ -52,7 +53,7 @@ export function KeyHelp({ onClose }) {
 /** A modal dialog: Escape closes it, and the focus goes back to where it was. */
 export function Dialog({ label, onClose, children }) {
   const ref = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement;
     ref.current.showModal();
     return () => before?.focus?.();

@@ -13,7 +13,7 @@ import { foreign, plural, span } from './text.js';
 
 /** `host:pid`, as far as it is known. */
 export function process(party) {
-  if (!party?.host) return 'a process that is gone';
+  if (!party?.host) return 'a process not known';
   return foreign(party.host) + (party.pid ? ':' + party.pid : '');
 }
 

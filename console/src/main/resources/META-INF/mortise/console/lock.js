@@ -2,7 +2,7 @@ import { h } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { lockPath } from './api.js';
 import { Chain } from './chain.js';
-import { Age, Left, Meter, now, useSeconds } from './clock.js';
+import { Age, Left, Meter, now, useSeconds, ago } from './clock.js';
 import { el } from './dom.js';
 import { Evict, Open, Outcome, useEviction } from './evict.js';
 import { Latest } from './events.js';
@@ -85,7 +85,7 @@ function Holders({ data, eviction, may }) {
   if (!first) {
     return el.p({ class: 'calm' }, lock.state === 'shut'
       ? ['Nobody holds it. It stays shut for another ', h(Left, { at: asOfAt + lock.shutForMillis }), ': for the at-least time of its last holder, or because that one crashed.']
-      : lock.state === 'free' ? 'Nobody holds it and nobody waits for it.' : 'Nobody holds it at this moment; it goes to the next waiter.', ending(lock.lastEnd));
+      : lock.state === 'free' ? lock.lastToken == null && !lock.lastEnd ? 'Nobody holds it: the store has no record of it.' : 'Nobody holds it and nobody waits for it.' : 'Nobody holds it at this moment; it goes to the next waiter.', ending(lock.lastEnd));
   }
   if (more.length > 0) {
     return [el.h3('Holders ', el.span(plural(lock.holders.length, 'session'), lock.permits == null ? '' : ` of a semaphore with ${plural(lock.permits, 'permit')}`)),
@@ -94,8 +94,8 @@ function Holders({ data, eviction, may }) {
   const gone = first.sessionLeftMillis === 0;
   return el.dl({ class: 'facts' },
     el.div(el.dt('Holder'), el.dd({ class: 'mono' }, process(first), el.small(foreign(first.label || first.client || 'no label')))),
-    el.div(el.dt('Held for'), el.dd(h(Age, { since: asOfAt - first.sinceMillis }),
-      el.small(evicted(first) ? 'evicted' : first.atMostLeftMillis != null ? ['at most ', h(Left, { at: asOfAt + first.atMostLeftMillis }), ' more'] : 'since ' + clock(asOfAt - first.sinceMillis)))),
+    el.div(el.dt('Held for'), el.dd(h(Age, { since: ago(asOfAt, first.sinceMillis) }),
+      el.small(first.evicted ? 'evicted' : first.atMostLeftMillis != null ? ['at most ', h(Left, { at: asOfAt + first.atMostLeftMillis }), ' more'] : first.sinceMillis != null && 'since ' + clock(asOfAt - first.sinceMillis)))),
     gone ? el.div(el.dt('Alive'), el.dd({ class: 'deadtext' }, first.ttlMillis ? `No, its session of ${span(first.ttlMillis)} is over` : 'No', el.small(lock.shutForMillis > 0 ? ['shut for another ', h(Left, { at: asOfAt + lock.shutForMillis })] : 'free for the next to ask')))
       : h(Alive, { party: first, at: asOfAt }));
 }
@@ -104,9 +104,6 @@ const CAUSES = { released: 'was released', at_most: 'ended with its at-most time
 
 /** How the last hold has ended, as far as the store tells. */
 const ending = end => end && [' The last hold', end.host ? [', of ', el.span({ class: 'mono' }, process(end)), ','] : '', ' ', CAUSES[end.cause], '.'];
-
-/** A store that tells when a session was renewed keeps no other end of a hold than an eviction. */
-const evicted = party => party.renewedAgoMillis != null && party.atMostLeftMillis != null;
 
 function Alive({ party: { session, sessionLeftMillis: left, ttlMillis, renewedAgoMillis: ago }, at }) {
   if (ago != null) return el.div(el.dt('Session'), el.dd('renewed ', h(Age, { since: at - ago }), ' ago', el.small('TTL ' + span(ttlMillis))));

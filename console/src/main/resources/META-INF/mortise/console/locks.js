@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { call, query } from './api.js';
 import { Age, Left } from './clock.js';
 import { classes, el } from './dom.js';
@@ -45,7 +45,7 @@ function List({ filter, to, name, onFirst, narrow }) {
   const total = Math.min(MOST, answer?.total ?? 0);
   const last = Math.min(list.until, total);
   useEffect(list.toTop, [filter.state, filter.prefix, filter.q, filter.sort]);
-  useEffect(() => { if (answer?.locks[0]) onFirst(old => old ?? answer.locks[0].name); }, [answer?.locks[0]?.name]);
+  useLayoutEffect(() => { if (answer?.locks[0]) onFirst(old => old ?? answer.locks[0].name); }, [answer?.locks[0]?.name]);
 
   const at = useRef(0);
   const rows = [];

@@ -2,7 +2,7 @@ import { h } from 'preact';
 import { Age } from './clock.js';
 import { el } from './dom.js';
 import { describe, holding, shapeOf, usually } from './lines.js';
-import { useLive } from './live.js';
+import { useLive, useOnce } from './live.js';
 import { link } from './route.js';
 import { Shape } from './shapes.js';
 import { clock, count, foreign, plural, span } from './text.js';
@@ -21,12 +21,12 @@ export function Overview({ status }) {
       tile('Longest wait', status.longestWaitMillis ? span(status.longestWaitMillis) : '–', 'locks?sort=waiting'),
       tile('Longest hold', status.longestHoldMillis ? span(status.longestHoldMillis) : '–', 'locks?sort=held'),
       tile('Processes', [count(counts.processes), counts.sessions > counts.processes && el.small(' with ', count(counts.sessions), ' sessions')], 'processes'),
-      tile('Guarantees', status.mode ?? 'not known yet', status.mode ? 'guarantees' : 'doctor')),
+      tile('Guarantees', status.mode ?? h(AskedOnce), status.mode ? 'guarantees' : 'doctor')),
     survey.asOfAt != null && counts.locks === 0 ? h(Empty)
-      : el.section({ 'aria-label': 'Trouble now' }, el.h2('Trouble now'),
-        trouble?.total === 0 ? el.p({ class: 'calm' }, 'Nothing waits for long.')
-          : trouble && el.ul({ class: 'card rows' }, trouble.locks.map(line => h(Trouble, { key: line.name, line }))),
-        trouble?.total > trouble?.locks.length && el.p(el.a({ class: 'more', href: link('locks') }, `${count(trouble.total - trouble.locks.length)} more`))),
+      : trouble && [
+        h(Lines, { title: 'Trouble now', none: 'No lock is in trouble.', lines: trouble.locks.filter(isTrouble) }),
+        h(Lines, { title: counts.shut ? 'Waited for or shut' : 'Waited for', none: 'Nobody waits.', lines: trouble.locks.filter(line => !isTrouble(line)) }),
+        trouble.total > trouble.locks.length && el.p(el.a({ class: 'more', href: link('locks') }, `${count(trouble.total - trouble.locks.length)} more`))],
     past && h(Lately, { events: past.events }),
     status.groups.length > 0 && el.section({ 'aria-label': 'Groups' }, el.h2('Groups ', el.small('names up to their last slash')),
       el.p({ class: 'groups' }, status.groups.map(({ prefix, locks }) => prefix
@@ -34,9 +34,21 @@ export function Overview({ status }) {
         : el.span({ key: prefix, class: 'chip' }, 'others ', count(locks))))));
 }
 
+/** The doctor is asked for the mode of the store, which the next status has. */
+function AskedOnce() {
+  const { data, error } = useOnce('doctor');
+  return data || error ? 'not known' : 'asking …';
+}
+
 const tile = (name, value, to) => el.div(el.dt(name), el.dd(el.a({ href: '#/' + to }, value)));
 
-const Trouble = ({ line }) => el.li(h(Shape, { of: shapeOf(line) }),
+/** A wait alone is none, nor is a lock that its last holder keeps shut. */
+const isTrouble = line => line.trouble.some(word => word === 'cycle' || word === 'gone' || word === 'long');
+
+const Lines = ({ title, none, lines }) => el.section({ 'aria-label': title }, el.h2(title),
+  lines.length ? el.ul({ class: 'card rows' }, lines.map(line => h(Line, { key: line.name, line }))) : el.p({ class: 'calm' }, none));
+
+const Line = ({ line }) => el.li(h(Shape, { of: shapeOf(line) }),
   el.a({ class: 'mono', href: link('lock', line.name) }, foreign(line.name)),
   el.span({ class: line.trouble.includes('cycle') || line.state === 'gone' ? 'deadtext' : '' }, describe(line),
     line.waiters > 0 && `, ${line.waiters} waiting`, line.waitedMillis != null && [', first for ', h(Age, { since: line.asOfAt - line.waitedMillis })]),

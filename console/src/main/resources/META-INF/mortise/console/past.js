@@ -1,14 +1,17 @@
+import { KINDS } from './events.js';
 import { process } from './lines.js';
-import { clock, span } from './text.js';
+import { clock, foreign, span } from './text.js';
 
 /** Events as bars and steps of a timeline. */
 
-const ENDS = { released: 'held', lost: 'lost', evicted: 'evicted', broken: 'evicted' };
-const SAID = { held: '', lost: ': its session was over, the hold was lost', evicted: ': evicted' };
-const NOTES = { lost: 'lost: session over', evicted: 'evicted' };
+const ENDS = { released: 'held', ended: 'held', lost: 'lost', evicted: 'evicted', broken: 'evicted' };
+const NOTES = { lost: 'lost', evicted: 'evicted' };
 
-const bar = (from, to, kind, party) => ({ from, to, kind, text: process(party).split(':')[0],
-  title: `${process(party)}, ${span(to - from)}, from ${clock(from)}${SAID[kind] ?? ': holds it now'}`, note: NOTES[kind] });
+/** @param {string} said what has become of it */
+const bar = (from, to, kind, party, said = 'holds it now') => ({ from, to, kind, text: process(party).split(':')[0],
+  title: `${process(party)}, ${span(to - from)}, from ${clock(from)}${said && ': ' + said}`, note: NOTES[kind] });
+
+const ended = (from, end, party) => bar(from, end.at, ENDS[end.kind], party, end.kind === 'released' ? '' : foreign([KINDS[end.kind], end.text].filter(Boolean).join(', ')));
 
 /**
  * The holds of one lock.
@@ -18,8 +21,8 @@ const bar = (from, to, kind, party) => ({ from, to, kind, text: process(party).s
  * @returns {import('./timeline.js').Bar[]}
  */
 export function lanesOf(events, data, to) {
-  const bars = data.lock.holders.map(party => ({
-    ...bar(data.asOfAt - party.sinceMillis, to, party.sessionLeftMillis === 0 ? 'lost' : 'now', party), note: null }));
+  const bars = data.lock.holders.filter(party => party.sinceMillis != null).map(party => ({
+    ...bar(data.asOfAt - party.sinceMillis, to, party.sessionLeftMillis === 0 ? 'lost' : 'now', party, party.sessionLeftMillis === 0 ? 'its session is over' : undefined), note: null }));
   const open = new Set(data.lock.holders.map(party => party.attempt));
   return [...holds(events, open).map(hold => hold.bar), ...bars];
 }
@@ -38,12 +41,12 @@ export function holds(events, open = new Set(), to = null) {
     else if ((event.kind === 'granted' || event.kind === 'held') && !open.has(event.attempt)) {
       const end = ends.get(event.attempt);
       ends.delete(event.attempt);
-      if (end) found.push({ event, bar: bar(event.at, end.at, ENDS[end.kind], event) });
+      if (end) found.push({ event, bar: ended(event.at, end, event) });
       else if (to !== null) found.push({ event, bar: bar(event.at, to, 'now', event) });
     }
   }
   for (const end of ends.values()) {
-    if (end.heldMillis != null) found.push({ event: end, bar: bar(end.at - end.heldMillis, end.at, ENDS[end.kind], end) });
+    if (end.heldMillis != null) found.push({ event: end, bar: ended(end.at - end.heldMillis, end, end) });
   }
   return found;
 }
@@ -57,11 +60,11 @@ export function older(data) {
 
 /** How many waited. @returns {import('./timeline.js').Step[]} */
 export function waitsOf(events, data, to) {
-  const changes = data.lock.waiters.map(party => [data.asOfAt - party.sinceMillis, 1]);
+  const changes = data.lock.waiters.filter(party => party.sinceMillis != null).map(party => [data.asOfAt - party.sinceMillis, 1]);
   const now = new Set(data.lock.waiters.map(party => party.attempt));
   const ends = new Map();
   for (const { kind, attempt, at } of events) {
-    if (kind === 'granted' || kind === 'gave_up') ends.set(attempt, at);
+    if (kind === 'granted' || kind === 'gave_up' || kind in ENDS && !ends.has(attempt)) ends.set(attempt, at);
     else if (kind === 'waiting' && !now.has(attempt)) changes.push([at, 1], [ends.get(attempt) ?? at, -1]);
   }
   if (!changes.length) return [];

@@ -1,6 +1,6 @@
 import { h } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { Age, Left, Meter } from './clock.js';
+import { Age, Left, Meter, ago } from './clock.js';
 import { classes, el } from './dom.js';
 import { Latest } from './events.js';
 import { useKeys } from './keys.js';
@@ -69,6 +69,7 @@ function Alive({ each }) {
   if (each.gone || each.leftMillis === 0) return el.span({ class: 'deadtext' }, 'over');
   if (each.leftMillis == null) return el.span({ class: 'dim' }, 'seen ', h(Age, { since: each.seenAt }), ' ago');
   if (each.renewedAgoMillis != null) return el.span({ title: 'when its session was renewed, by the clocks of two hosts' }, 'renewed ', h(Age, { since: each.seenAt - each.renewedAgoMillis }), ' ago');
+  if (!each.holds) return el.span({ class: 'dim', title: 'A process that holds nothing has a short session, which it renews as often.' }, each.waits ? 'waiter' : 'idle');
   const at = each.seenAt + each.leftMillis;
   return [h(Meter, { at, ttl: ttlOf(each.session, each.leftMillis, each.ttlMillis) }), el.small(h(Left, { at }), ' left')];
 }
@@ -92,4 +93,4 @@ function Process({ session, narrow }) {
 
 const Locks = ({ title, word, list }) => list.length > 0 && [el.h3(title),
   el.ul({ class: 'card rows' }, list.map(each => el.li({ key: each.attempt }, el.a({ class: 'mono', href: link('lock', each.lock) }, foreign(each.lock)),
-    el.span({ class: 'dim' }, each.mode, each.label && ', ' + foreign(each.label)), each.sinceMillis != null && el.span(word, ' ', h(Age, { since: each.asOfAt - each.sinceMillis })))))];
+    el.span({ class: 'dim' }, each.mode, each.label && ', ' + foreign(each.label)), each.sinceMillis != null && el.span(word, ' ', h(Age, { since: ago(each.asOfAt, each.sinceMillis) })))))];

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 /**
  * Where the page is: kept in the fragment, so that lock names stay out of the logs of proxies and
@@ -37,7 +37,7 @@ export function go(to, instead = false) {
 /** Where the page is, now and whenever that changes. */
 export function useRoute() {
   const [route, set] = useState(() => parse(location.hash));
-  useEffect(() => {
+  useLayoutEffect(() => {
     const moved = () => set(parse(location.hash));
     addEventListener('hashchange', moved);
     return () => removeEventListener('hashchange', moved);

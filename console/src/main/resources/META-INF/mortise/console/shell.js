@@ -87,6 +87,7 @@ function Cost({ status: { budget, survey, nowAt, counts } }) {
   return el.div({ class: 'cost' }, 'Looking costs the store',
     el.div({ class: 'bar' }, el.i({ style: { width: Math.min(100, budget.used / budget.share * 100) + '%' } })),
     el.b(percent(budget.used)), ' of its time, limit ', percent(budget.share), el.br(),
+    budget.putOffMillis > 5000 && [`Its answers take long: to keep the limit, the next look is in ${span(budget.putOffMillis)}`, el.br()],
     survey.asOfAt == null ? 'The first look is under way' : `${survey.complete ? 'All ' : ''}${count(counts.locks)} seen ${span(Math.max(0, Math.floor((nowAt - survey.asOfAt) / 1000) * 1000))} ago`);
 }
 

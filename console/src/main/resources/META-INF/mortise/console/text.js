@@ -33,11 +33,14 @@ export function clock(time) {
 
 /** Controls, and characters that turn the direction of text or take no room. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
+/** The same, with the marks of a text that is not in normal form C: it looks like another one. */
+const UNSAFE_MARKED = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{M}]/gu;
 const MOST = 512;
 
 /** Text of others, cut, with escapes as the command line writes them. */
 export function foreign(text) {
-  const safe = String(text ?? '').replace(UNSAFE, c => {
+  const said = String(text ?? '');
+  const safe = said.replace(said === said.normalize('NFC') ? UNSAFE : UNSAFE_MARKED, c => {
     const hex = c.codePointAt(0).toString(16);
     return c < '\u0100' ? '\\x' + hex.padStart(2, '0') : `\\u{${hex}}`;
   });

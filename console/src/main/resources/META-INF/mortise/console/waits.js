@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import { Age } from './clock.js';
+import { Age, ago } from './clock.js';
 import { el } from './dom.js';
 import { named } from './lines.js';
 import { useLive } from './live.js';
@@ -29,7 +29,7 @@ function Cycle({ cycle, data, nodes }) {
   const inside = data.edges.filter(edge => cycle.sessions.includes(edge.from) && cycle.sessions.includes(edge.to));
   return el.section({ class: 'note bad', 'aria-label': 'Possible deadlock' }, el.div(
     el.p(el.b('↻ Possible deadlock'), ', for ', h(Age, { since: cycle.sinceAt })),
-    el.ul(inside.map(edge => el.li({ key: edge.attempt + edge.to }, el.code(named(nodes.get(edge.from))), ' waits for ', lockLink(edge.lock), ', held by ', el.code(named(nodes.get(edge.to))), ', for ', h(Age, { since: data.asOfAt - edge.sinceMillis })))),
+    el.ul(inside.map(edge => el.li({ key: edge.attempt + edge.to }, el.code(named(nodes.get(edge.from))), ' waits for ', lockLink(edge.lock), ', held by ', el.code(named(nodes.get(edge.to))), ', for ', h(Age, { since: ago(data.asOfAt, edge.sinceMillis) })))),
     el.p('To end it, evict one of the holders: ', cycle.locks.map((lock, i) => [i > 0 && ' or ', lockLink(lock)]), '. ',
       'Two threads of one process are not told apart: look again before you do.')));
 }
@@ -46,8 +46,8 @@ function Tree({ data, nodes }) {
 function Branch({ branch, data, nodes, waits = false }) {
   return el.li(
     el.p(el.a({ class: 'mono', href: link('process', branch.session) }, named(nodes.get(branch.session))), el.span({ class: 'dim' }, ' ', foreign(branch.label)),
-      waits && el.span({ class: 'wait' }, ' waits ', h(Age, { since: data.asOfAt - branch.sinceMillis })), branch.again && el.span({ class: 'dim' }, ' (see above)')),
+      waits && el.span({ class: 'wait' }, ' waits ', h(Age, { since: ago(data.asOfAt, branch.sinceMillis) })), branch.again && el.span({ class: 'dim' }, ' (see above)')),
     branch.holds.length > 0 && el.ul(branch.holds.map(hold => el.li({ key: hold.lock },
-      el.p(el.span({ class: 'dim' }, 'holds '), lockLink(hold.lock), el.span({ class: 'dim' }, ' for ', h(Age, { since: data.asOfAt - hold.sinceMillis }), ', ', plural(hold.waiters.length, 'waiter'))),
+      el.p(el.span({ class: 'dim' }, 'holds '), lockLink(hold.lock), el.span({ class: 'dim' }, ' for ', h(Age, { since: ago(data.asOfAt, hold.sinceMillis) }), ', ', plural(hold.waiters.length, 'waiter'))),
       el.ul(hold.waiters.map(waiter => h(Branch, { key: waiter.attempt, branch: waiter, data, nodes, waits: true })))))));
 }

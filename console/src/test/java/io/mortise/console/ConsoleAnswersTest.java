@@ -16,6 +16,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -265,6 +266,11 @@ class ConsoleAnswersTest {
       Map<String, Object> current = holder("c");
       Answer otherToken = evict("c", current.get("attempt"), "1", "break", "c");
       assertThat(otherToken.status()).isEqualTo(409);
+      for (Object none : Arrays.asList(null, "", "none")) {
+        Answer malformed = evict("c", none, current.get("token"), "close", null);
+        assertThat(malformed.status()).isEqualTo(400);
+        assertThat(malformed.body()).contains("Not an attempt id: '" + (none == null ? "" : none));
+      }
       Answer unconfirmed = evict("c", current.get("attempt"), current.get("token"), "break", "C");
       assertThat(unconfirmed.status()).isEqualTo(400);
       assertThat(http.post("/api/v1/locks/c/open", "{\"confirm\":\"c\"}").status()).isEqualTo(409);

@@ -7,11 +7,16 @@ import static org.awaitility.Awaitility.await;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.console.RawHttp.Answer;
+import io.mortise.testkit.BoundedWait;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -374,11 +379,71 @@ class ConsoleSecurityTest extends ConsoleHarness {
         .hasMessageNotContaining("short\"");
   }
 
-  @Test
-  void givenTakenPort_thenTheNextFreeOneIsTaken() {
-    try (Console second = Console.builder(client).listen(console.address()).start()) {
-      assertThat(second.address().getPort()).isGreaterThan(console.address().getPort());
+  /** Held by this test, or already by another process. */
+  private record DefaultPort(ServerSocket held) implements AutoCloseable {
+    static DefaultPort take() throws IOException {
+      ServerSocket socket = new ServerSocket();
+      long end = System.nanoTime() + Duration.ofSeconds(5).toNanos();
+      while (!socket.isBound()) {
+        try {
+          socket.bind(loopback(ConsoleBuilder.DEFAULT_PORT));
+        } catch (BindException e) {
+          // Another test may have it for a moment, and free it too soon.
+          if (System.nanoTime() - end > 0) {
+            break;
+          }
+          BoundedWait.pass(Duration.ofMillis(20));
+        }
+      }
+      return new DefaultPort(socket);
     }
+
+    @Override
+    public void close() throws IOException {
+      held.close();
+    }
+  }
+
+  @Test
+  @SuppressWarnings("try") // the port is only held
+  void givenTakenPort_whenNothingSaysWhereToListen_thenTheNextFreeOneIsTaken() throws IOException {
+    try (DefaultPort taken = DefaultPort.take();
+        Console first = Console.builder(client).start();
+        Console second = Console.builder(client).start()) {
+      assertThat(first.address().getPort()).isBetween(7421, 7439);
+      assertThat(second.address().getPort()).isBetween(7421, 7439);
+      assertThat(second.address()).isNotEqualTo(first.address());
+    }
+  }
+
+  /** A proxy, and a link that somebody has kept, would lead to whoever has taken the port. */
+  @Test
+  @SuppressWarnings("try") // the port is only held
+  void givenTakenPort_whenSomethingLeadsToIt_thenTheConsoleDoesNotMove() throws IOException {
+    String token = "0123456789abcdefghij";
+    try (DefaultPort taken = DefaultPort.take();
+        Console first = Console.builder(client).start()) {
+      for (ConsoleBuilder settings :
+          List.of(
+              Console.builder(client).listen(first.address()),
+              Console.builder(client)
+                  .listen(first.address())
+                  .behind(URI.create("https://ops.example.com/locks"))
+                  .token(token))) {
+        assertRefused(settings, first.address().getPort());
+      }
+      assertRefused(Console.builder(client).token(token), ConsoleBuilder.DEFAULT_PORT);
+      assertRefused(
+          Console.builder(client).behind(URI.create("https://ops.example.com/locks")),
+          ConsoleBuilder.DEFAULT_PORT);
+    }
+  }
+
+  private static void assertRefused(ConsoleBuilder settings, int port) {
+    assertThatThrownBy(() -> settings.start().close())
+        .isInstanceOf(UncheckedIOException.class)
+        .hasMessageContaining("Cannot listen at ")
+        .hasMessageContaining(":" + port + ": Address already in use");
   }
 
   @Test

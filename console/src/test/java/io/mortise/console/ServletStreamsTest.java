@@ -196,7 +196,7 @@ class ServletStreamsTest {
   }
 
   private int evict() throws IOException, InterruptedException {
-    String body = "{\"attempt\": \"none\", \"how\": \"close\"}";
+    String body = "{\"attempt\": \"AAAAAAAAAAAA.1\", \"how\": \"close\"}";
     HttpRequest request =
         HttpRequest.newBuilder(request("/api/v1/locks/job/evict?in").uri())
             .timeout(Duration.ofSeconds(30))

@@ -78,12 +78,17 @@ final class ConsulDocuments implements VersionedDocuments {
 
   @Override
   public CompletionStage<VersionedText> read(String key) {
+    long known = gateway.lastIndex();
     return gateway
         .read(PATH + key(key) + "?consistent&raw")
         .thenApply(
-            answer ->
-                new VersionedText(
-                    answer.isPositive() ? answer.body() : null, Long.toString(answer.index())));
+            answer -> {
+              if (!answer.isPositive()) {
+                gateway.checkCluster(answer.index(), known);
+              }
+              return new VersionedText(
+                  answer.isPositive() ? answer.body() : null, Long.toString(answer.index()));
+            });
   }
 
   @Override
@@ -129,6 +134,7 @@ final class ConsulDocuments implements VersionedDocuments {
     String full = key(key);
     String removal = REMOVALS.keyOf(key);
     String write = text == null ? delete(full) + "," + set(key(removal), "") : set(full, text);
+    long known = gateway.lastIndex();
     return gateway
         .transact("[" + conditions + "," + write + "]")
         .thenApply(
@@ -137,8 +143,10 @@ final class ConsulDocuments implements VersionedDocuments {
                 return new Written(false, null);
               }
               long index = lastIndex(answer);
+              gateway.checkCluster(index, known);
               if (text == null) {
-                removals.put(removal, index);
+                // Answers to two removals may come in the other order.
+                removals.merge(removal, index, Math::max);
               } else {
                 watched.written(full, index);
               }

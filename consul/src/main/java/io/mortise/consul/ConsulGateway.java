@@ -1,9 +1,11 @@
 package io.mortise.consul;
 
+import io.mortise.StoreUnfitException;
 import io.mortise.internal.http.HttpServers;
 import io.mortise.internal.http.HttpServers.HttpRequest;
 import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.storekit.ServerIdentity;
 import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
@@ -32,6 +34,8 @@ final class ConsulGateway implements AutoCloseable {
 
   private final ConsulTarget target;
   private final HttpServers agents;
+  private final ServerIdentity cluster;
+  private final Ticker ticker;
 
   /**
    * Sends nothing yet.
@@ -40,8 +44,45 @@ final class ConsulGateway implements AutoCloseable {
    * @param ticker for how long an answer is waited for
    */
   ConsulGateway(ConsulTarget target, String purpose, Ticker ticker) {
+    this(target, purpose, ticker, cluster(target));
+  }
+
+  /**
+   * The same.
+   *
+   * @param cluster that of all gateways of the store
+   */
+  ConsulGateway(ConsulTarget target, String purpose, Ticker ticker, ServerIdentity cluster) {
     this.target = target;
+    this.ticker = ticker;
+    this.cluster = cluster;
     this.agents = new HttpServers(target.http(), MOST_IN_FLIGHT, purpose, ticker);
+  }
+
+  /**
+   * The cluster of a store. Consul tells its id to nobody without further rights, so indexes alone
+   * show another one: those of writes and of missing entries never go back.
+   */
+  static ServerIdentity cluster(ConsulTarget target) {
+    return ServerIdentity.lasting("clusters of Consul", target.toString());
+  }
+
+  /** The greatest index that is known of the key-value store. */
+  long lastIndex() {
+    return cluster.index();
+  }
+
+  /**
+   * Looks at the index of a write, or of a read that found nothing.
+   *
+   * @param known {@link #lastIndex} before the request was sent
+   * @throws StoreUnfitException if another cluster answers too
+   */
+  void checkCluster(long index, long known) {
+    String conflict = cluster.conflict("a cluster", index, known, ticker.nanos());
+    if (conflict != null) {
+      throw new StoreUnfitException(conflict);
+    }
   }
 
   /**

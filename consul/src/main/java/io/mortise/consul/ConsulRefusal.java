@@ -60,9 +60,11 @@ final class ConsulRefusal extends Exception {
       return unfit(
           "Consul speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target));
     } else if (isOfAnotherServer()) {
-      return unfit(
+      // A proxy may show a page instead of what it cannot reach now.
+      return StoreUnfitException.notWritable(
           "What answers is not Consul, or a proxy before it leaves out its headers (store=%s, %s). Name an agent of Consul."
-              .formatted(target, answer));
+              .formatted(target, answer),
+          this);
     } else if (status == TOO_LARGE) {
       return new StoreUnavailableException(
           "Consul refuses a lock with so many holders and waiters (store=%s). Set kv_max_value_size and txn_max_req_len of its servers higher."

@@ -2,6 +2,7 @@ package io.mortise.consul;
 
 import io.mortise.annotation.Beta;
 import io.mortise.internal.storekit.ReportingStore;
+import io.mortise.internal.storekit.ServerIdentity;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
@@ -42,10 +43,12 @@ public final class ConsulStore {
 
   static LockStore open(StoreUrl url) {
     ConsulTarget target = ConsulTarget.parse(url);
-    ConsulGateway gateway = new ConsulGateway(target, "requests", Ticker.SYSTEM);
+    ServerIdentity cluster = ConsulGateway.cluster(target);
+    ConsulGateway gateway = new ConsulGateway(target, "requests", Ticker.SYSTEM, cluster);
     ConsulDocuments documents = new ConsulDocuments(gateway, target.prefix());
     ConsulDocuments renewals =
-        new ConsulDocuments(new ConsulGateway(target, "renewals", Ticker.SYSTEM), target.prefix());
+        new ConsulDocuments(
+            new ConsulGateway(target, "renewals", Ticker.SYSTEM, cluster), target.prefix());
     return ReportingStore.checked(
         DocumentStore.withoutClock(
             DocumentStore.profileWithoutClock(target.toString(), target.http().timeout()),

@@ -41,7 +41,9 @@ class ConsulRefusalTest {
   @Test
   void givenAnswerOfAnotherServer_thenItIsTold() {
     assertThat(refusal(404, "<html>\nnothing").translated(TARGET))
-        .isInstanceOf(StoreUnfitException.class)
+        .isInstanceOfSatisfying(
+            StoreUnfitException.class,
+            unfit -> assertThat(unfit.isNotWritable()).as("an outage, once open").isTrue())
         .hasMessageContaining("status=404, server='nginx', answer='<html> nothing').");
     assertThat(refusal(501, "<html>no PUT").translated(TARGET))
         .isInstanceOf(StoreUnfitException.class)

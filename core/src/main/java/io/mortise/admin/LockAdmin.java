@@ -1,6 +1,7 @@
 package io.mortise.admin;
 
 import io.mortise.annotation.Beta;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +10,8 @@ import org.jspecify.annotations.Nullable;
  * Looks at the locks of a store, and ends holds and waits of others. Looking creates and changes
  * nothing. Thread-safe.
  *
- * <p>All but {@link #store()} block for the store's answer. They throw {@link
+ * <p>All but {@link #store()} and {@link #localWaits()} block for the store's answer, for its
+ * timeout at most; a call that reads a page blocks for up to 5 s more. They throw {@link
  * IllegalStateException} after {@link io.mortise.LockClient#close()}, {@link
  * io.mortise.StoreUnavailableException} if the store does not answer, {@link
  * IllegalArgumentException} for a name that no lock can have, and {@link io.mortise.LockException}
@@ -95,9 +97,10 @@ public interface LockAdmin {
   /**
    * Ends the hold or wait of somebody. One round trip.
    *
-   * @param attempt {@link LockParticipant#attempt()}
+   * @param attempt {@link LockParticipant#attempt()}, or the form that messages, logs and tools
+   *     show: its session, a dot and a number
    * @return what was ended
-   * @throws IllegalArgumentException if it is not the text of an attempt
+   * @throws IllegalArgumentException if it is neither; nothing is sent then
    * @throws io.mortise.UnsupportedByStoreException if the store cannot evict
    */
   EvictionResult evict(String name, String attempt, Eviction how);
@@ -111,6 +114,17 @@ public interface LockAdmin {
    * @throws io.mortise.UnsupportedByStoreException if the store cannot evict
    */
   boolean reopen(String name);
+
+  /**
+   * Which callers of this client wait, and which of its leases are in their way. The store, and
+   * with it {@link #find} and {@link #list}, sees one attempt for all threads of a client. Other
+   * clients of the process, and other processes, are not seen here. Does not ask the store, and
+   * does not block for it; looks at all locks that the client holds or wants.
+   */
+  @Beta
+  default LocalWaits localWaits() {
+    return new LocalWaits(List.of());
+  }
 
   /** What the store is and can do. Does not block. */
   StoreInfo store();

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A holder of a lock, or a waiter for it.
  *
- * @param attempt tells it apart from all others; for {@link LockAdmin#evict}
+ * @param attempt tells it apart from all others; for {@link LockAdmin#evict}. Messages, logs and
+ *     tools show it as its session, a dot and a number
  * @param client the process; null if the store does not know it any more. Of a session that is over
  *     SQL and Redis with strict expiry know it until a contender or a sweep has ended that session,
  *     and a store without a clock of its own for a while longer; other stores forget it with the

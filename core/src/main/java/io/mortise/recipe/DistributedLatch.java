@@ -20,8 +20,10 @@ import java.util.concurrent.CompletableFuture;
  * <p>Every method throws {@code io.mortise.UnsupportedByStoreException} if the store keeps no such
  * documents, {@code io.mortise.LockException} if the latch was begun with another number of
  * parties, {@code io.mortise.StoreUnavailableException} if the store does not answer, and {@link
- * IllegalStateException} after the client was closed; a future fails with them. An interrupt of a
- * thread that counts down, or deletes, leaves unknown whether that happened.
+ * IllegalStateException} after the client was closed; a future fails with them. A call that does
+ * not wait for others fails so after the store's timeout, or after two of them if another
+ * count-down of this process is in flight. An interrupt of a thread that counts down, or deletes,
+ * leaves unknown whether that happened.
  */
 @Beta
 public interface DistributedLatch {

@@ -51,14 +51,40 @@ public record AttemptId(SessionId session, long number) {
   }
 
   /**
+   * The reverse of {@link #encoded()} and of {@link #toString()}: for text that people enter.
+   *
+   * @throws IllegalArgumentException if the text is neither
+   */
+  public static AttemptId of(String text) {
+    if (text.matches("[A-Za-z0-9_-]{12}\\.\\d{1,16}")) {
+      return new AttemptId(
+          new SessionId(text.substring(0, SessionId.LENGTH)),
+          Long.parseLong(text.substring(SessionId.LENGTH + 1)));
+    }
+    if (!isEncoded(text)) {
+      throw new IllegalArgumentException(
+          "Not an attempt id: '"
+              + Base64Digits.shown(text)
+              + "'. Expected its session, a dot and its number, or 22 characters of A-Za-z0-9-_.");
+    }
+    return parse(text);
+  }
+
+  private static boolean isEncoded(String text) {
+    return text.length() == LENGTH && Base64Digits.isDigits(text);
+  }
+
+  /**
    * The reverse of {@link #encoded()}.
    *
    * @throws IllegalArgumentException if the text is not an encoded attempt id
    */
   public static AttemptId parse(String encoded) {
-    if (encoded.length() != LENGTH || !Base64Digits.isDigits(encoded)) {
+    if (!isEncoded(encoded)) {
       throw new IllegalArgumentException(
-          "Not an attempt id: '" + encoded + "'. Expected 22 characters of A-Za-z0-9-_.");
+          "Not an attempt id: '"
+              + Base64Digits.shown(encoded)
+              + "'. Expected 22 characters of A-Za-z0-9-_.");
     }
     return new AttemptId(
         new SessionId(encoded.substring(0, SessionId.LENGTH)),
@@ -78,8 +104,9 @@ public record AttemptId(SessionId session, long number) {
     return 31 * session.hashCode() + Long.hashCode(number);
   }
 
+  /** The form that messages, views and logs show: the session, a dot and the number. */
   @Override
   public String toString() {
-    return session.value() + "#" + number;
+    return session.value() + "." + number;
   }
 }

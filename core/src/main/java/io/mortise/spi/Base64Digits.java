@@ -10,6 +10,8 @@ final class Base64Digits {
   private static final String ALPHABET =
       "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 
+  private static final int MOST_SHOWN = 40;
+
   private static final byte[] VALUES = new byte[128];
 
   static {
@@ -37,6 +39,12 @@ final class Base64Digits {
       number = number << 6 | value(digits.charAt(i));
     }
     return number;
+  }
+
+  /** For messages: the begin of a text that is no such number, in printable ASCII. */
+  static String shown(String text) {
+    String begin = text.length() > MOST_SHOWN ? text.substring(0, MOST_SHOWN) + "..." : text;
+    return begin.replaceAll("[^ -~]", "?");
   }
 
   static boolean isDigits(String text) {

@@ -44,7 +44,7 @@ public record ClientLabel(String host, long pid, String name) {
   }
 
   private static String clean(String part) {
-    String cleaned = part.replaceAll("\\p{Cntrl}", "?");
+    String cleaned = part.replaceAll("[\\p{Cc}\\p{Zl}\\p{Zp}]", "?");
     return cleaned.length() > PART ? cleaned.substring(0, PART) : cleaned;
   }
 }

@@ -32,13 +32,14 @@ public interface LockStore extends Store {
    * Opens the store of a URL: that of the provider which knows its scheme. For tools that look at a
    * store; applications use {@link io.mortise.LockClient#connect}. Blocks.
    *
-   * @throws IllegalArgumentException if no store knows the URL's scheme, or a parameter of it is
-   *     unknown or wrong
+   * @throws IllegalArgumentException if no store knows the URL's scheme, a parameter of it is
+   *     unknown or wrong, or its password was replaced by stars
    * @throws io.mortise.StoreUnavailableException if the store cannot be reached
    * @throws io.mortise.StoreUnfitException if it can, but must not be used as it is
    */
   @Beta
   static LockStore connect(StoreUrl url) {
+    url.refuseMasked();
     TreeSet<String> known = new TreeSet<>();
     for (LockStoreProvider provider : ServiceLoader.load(LockStoreProvider.class)) {
       if (provider.schemes().contains(url.scheme())) {

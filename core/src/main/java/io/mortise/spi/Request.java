@@ -32,6 +32,8 @@ public sealed interface Request {
    *     are ended first. The step compares this id only, and judges nobody by itself
    *     (invariants.md#judge-apart: a condition on another session's time, read under an older
    *     snapshot, gives two holders)
+   * @param confirms whether the attempt is believed to hold the lock, and its owner waits to hear
+   *     whether it does: it is not queued behind those that want a lock
    */
   record Acquire(
       LockName name,
@@ -41,8 +43,22 @@ public sealed interface Request {
       HoldTerms terms,
       int tokens,
       long tokenFloor,
-      @Nullable SessionId provenDead)
+      @Nullable SessionId provenDead,
+      boolean confirms)
       implements Request {
+    /** By an attempt that is not known to hold. */
+    public Acquire(
+        LockName name,
+        AttemptId attempt,
+        Mode mode,
+        boolean queue,
+        HoldTerms terms,
+        int tokens,
+        long tokenFloor,
+        @Nullable SessionId provenDead) {
+      this(name, attempt, mode, queue, terms, tokens, tokenFloor, provenDead, false);
+    }
+
     /** Checks the numbers. */
     public Acquire {
       if (tokens < 1 || tokens > MAX_TOKENS || tokenFloor < 0) {

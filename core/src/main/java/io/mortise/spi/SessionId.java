@@ -19,7 +19,9 @@ public record SessionId(String value) implements Comparable<SessionId> {
   public SessionId {
     if (value.length() != LENGTH || !Base64Digits.isDigits(value)) {
       throw new IllegalArgumentException(
-          "Not a session id: '" + value + "'. Expected 12 characters of A-Za-z0-9-_.");
+          "Not a session id: '"
+              + Base64Digits.shown(value)
+              + "'. Expected 12 characters of A-Za-z0-9-_.");
     }
   }
 

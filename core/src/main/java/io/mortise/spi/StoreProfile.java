@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param display what to call it in messages and logs; holds no secret
  * @param capabilities what it can do
- * @param maxInFlight after this long a request that was sent is certainly either executed or never
- *     will be
+ * @param maxInFlight the store's timeout: after this long a request that was sent is certainly
+ *     either executed or never will be, and has been answered or has failed. A try takes no longer.
+ *     Zero for a store that has none, in memory
  * @param minTtl the shortest session TTL it can keep
  * @param expiryLag how much later than a session's TTL the store may free what hung on it, apart
  *     from waiting for somebody to ask

@@ -10,8 +10,10 @@ import java.util.function.Consumer;
  * hangs on it.
  *
  * <p>Thread-safe. Nothing here waits for a network; an embedded store may do its bounded local work
- * on the caller's thread. Requests of one lock name are executed in the order in which they were
- * submitted; the engine never submits two of them at the same time from two threads.
+ * on the caller's thread. Requests of one attempt are executed in the order in which they were
+ * submitted. Where requests gather, those that end or adjust an attempt should go before acquires
+ * of other attempts, so that a release does not stand behind polls. The engine never submits two
+ * requests of one lock name at the same time from two threads.
  */
 public interface StoreSession {
   /** The id that it was opened with. */

@@ -38,8 +38,12 @@ public final class StoreUrl {
   private static final Pattern USER_INFO_AT_ONCE =
       Pattern.compile("^([a-z][a-z0-9+.-]*+:/(?!/)[^/@:]*:|[^/@:?]*:(?=[^/@:?]+@)).*@");
 
+  /** To the next ampersand: a value may hold an unescaped semicolon. */
   private static final Pattern SECRET_VALUE =
-      Pattern.compile("(?i)([?&;][\\w.-]*(?:password|passwd|pwd|secret|token)=)[^&;]*");
+      Pattern.compile("(?i)([?&;][\\w.-]*(?:password|passwd|pwd|secret|token)=)[^&]*");
+
+  /** What {@link #redact} and the command-line tool leave of a secret. */
+  private static final Pattern MASKED = Pattern.compile("(?::|//)\\*{3}@|=\\*{3}(?:[&;].*)?$");
 
   private final String scheme;
   private final String base;
@@ -61,6 +65,12 @@ public final class StoreUrl {
    */
   public static StoreUrl parse(String url) {
     String shown = redact(url);
+    if (url.startsWith("@")) {
+      throw new IllegalArgumentException(
+          "'"
+              + shown
+              + "' names a file, which only the command-line tool reads. Read the store's URL from that file.");
+    }
     int colon = url.startsWith("jdbc:") ? url.indexOf(':', 5) : url.indexOf(':');
     if (colon <= 0 || !url.substring(0, colon).matches("[a-z][a-z0-9+:.-]*")) {
       throw new IllegalArgumentException(
@@ -107,12 +117,45 @@ public final class StoreUrl {
     return new StoreUrl(url.substring(0, colon), base, parameters, shown);
   }
 
-  /** Null if an escape is wrong. The decoder's own message would show a part of a secret. */
+  /**
+   * Decodes {@code %XX}. A plus is a plus, in front of the host as in a parameter.
+   *
+   * @throws IllegalArgumentException if an escape is wrong; without the text, which may be a secret
+   */
+  public static String decode(String text) {
+    try {
+      return URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException showsTheText) {
+      throw new IllegalArgumentException("A percent sign is not followed by two hex digits.");
+    }
+  }
+
+  /** Null if an escape is wrong. */
   private static @Nullable String decoded(String value) {
     try {
-      return URLDecoder.decode(value, StandardCharsets.UTF_8);
+      return decode(value);
     } catch (IllegalArgumentException e) {
       return null;
+    }
+  }
+
+  /**
+   * Refuses a URL whose secret was replaced by stars: the server would report wrong credentials.
+   *
+   * @throws IllegalArgumentException if a secret in it was replaced by stars
+   */
+  void refuseMasked() {
+    boolean masked =
+        MASKED.matcher(base).find()
+            || parameters.entrySet().stream()
+                .anyMatch(each -> MASKED.matcher(each.getKey() + "=" + each.getValue()).find());
+    if (masked) {
+      throw new IllegalArgumentException(
+          "The secret in store URL '"
+              + shown
+              + "' was replaced by stars: 'mortise run' hands no password on to its command. Keep the URL in a"
+              + " file, and give the outer command MORTISE_STORE=@FILE: its command gets the same. If the secret is"
+              + " three stars, write them as %2A%2A%2A.");
     }
   }
 
@@ -149,7 +192,8 @@ public final class StoreUrl {
             parameter ->
                 parameter.getKey()
                     + "="
-                    + URLEncoder.encode(parameter.getValue(), StandardCharsets.UTF_8))
+                    + URLEncoder.encode(parameter.getValue(), StandardCharsets.UTF_8)
+                        .replace("+", "%20"))
         .collect(Collectors.joining("&"));
   }
 
@@ -244,7 +288,10 @@ public final class StoreUrl {
   }
 
   private static String redact(String url) {
-    String withoutPassword = USER_INFO.matcher(url).replaceAll("$1:***@");
+    // First where credentials are parameters: an unescaped at sign is no end of a user info.
+    String withoutValues =
+        url.startsWith("jdbc:") ? SECRET_VALUE.matcher(url).replaceAll("$1***") : url;
+    String withoutPassword = USER_INFO.matcher(withoutValues).replaceAll("$1:***@");
     String withoutUserInfo = LONE_USER_INFO.matcher(withoutPassword).replaceAll("//***@");
     String withoutSlashes = USER_INFO_WITHOUT_SLASHES.matcher(withoutUserInfo).replaceAll("$1***@");
     String withoutName = USER_INFO_AT_ONCE.matcher(withoutSlashes).replaceAll("$1***@");

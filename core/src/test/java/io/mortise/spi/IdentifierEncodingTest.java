@@ -17,6 +17,8 @@ class IdentifierEncodingTest {
     AttemptId attempt = new AttemptId(SessionId.random(new Random(number)), number);
     assertThat(attempt.encoded()).hasSize(AttemptId.LENGTH).matches("[A-Za-z0-9_-]+");
     assertThat(AttemptId.parse(attempt.encoded())).isEqualTo(attempt);
+    assertThat(AttemptId.of(attempt.encoded())).isEqualTo(attempt);
+    assertThat(AttemptId.of(attempt.toString())).isEqualTo(attempt);
   }
 
   @Test
@@ -37,10 +39,15 @@ class IdentifierEncodingTest {
         "short",
         "0123456789ab0123456789c",
         "0123456789ab012345678!",
-        "0123456789ab----------"
+        "0123456789ab----------",
+        "0123456789ab.",
+        "0123456789ab.0",
+        "0123456789ab.12345678901234567",
+        "0123456789a.1"
       })
   void givenForeignText_whenParsed_thenRefused(String text) {
     assertThatIllegalArgumentException().isThrownBy(() -> AttemptId.parse(text));
+    assertThatIllegalArgumentException().isThrownBy(() -> AttemptId.of(text));
   }
 
   @Test

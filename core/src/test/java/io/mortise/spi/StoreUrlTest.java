@@ -2,6 +2,7 @@ package io.mortise.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -46,6 +47,37 @@ class StoreUrlTest {
       })
   void givenWrongUrl_whenParsed_thenRefused(String url) {
     assertThatIllegalArgumentException().isThrownBy(() -> StoreUrl.parse(url));
+  }
+
+  /** As in front of the host, where each store decodes. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "consul://h",
+        "dynamodb://h",
+        "etcd://h",
+        "jdbc:h2:mem:x",
+        "jdbc:mariadb://h/d",
+        "jdbc:mysql://h/d",
+        "jdbc:postgresql://h/d",
+        "jdbc:sqlite:x",
+        "memcached://h",
+        "nats://h",
+        "quorum:redis://a,redis://b,redis://c",
+        "redis://h",
+        "redis-cluster://h",
+        "redis-plain://h",
+        "redis-sentinel://h/m",
+        "zk://h",
+        "zk+curator://h"
+      })
+  void givenPlusInAParameter_thenItIsAPlus_alsoWhenItIsHandedOn(String base) {
+    StoreUrl url = StoreUrl.parse(base + "?password=p+a%2Bs%20s%25+&user=a+b");
+    StoreUrl handedOn = StoreUrl.parse(base + "?" + url.parametersExcept("user"));
+    assertThat(url.parameter("user")).isEqualTo("a+b");
+    assertThat(url.parameter("password")).isEqualTo("p+a+s s%+");
+    assertThat(handedOn.parameter("password")).isEqualTo("p+a+s s%+");
+    assertThat(handedOn.parameter("user")).isNull();
   }
 
   @ParameterizedTest
@@ -120,6 +152,9 @@ class StoreUrlTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> StoreUrl.parse("x://h?password=s3&cret"))
         .satisfies(e -> assertThat(e.getMessage()).doesNotContain("cret"));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> StoreUrl.parse("jdbc:x://h/app?password=a;b#c@d:e?&f&user=me"))
+        .withMessageContaining("'jdbc:x://h/app?…'");
   }
 
   @Test
@@ -228,5 +263,29 @@ class StoreUrlTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> LockStore.connect(StoreUrl.parse(scheme + "//host")))
         .withMessageContaining("Add the artifact " + artifact + " to the class path.");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "redis://:***@localhost",
+        "redis://user:***@localhost",
+        "redis://***@localhost",
+        "jdbc:postgresql://host/db?user=app&password=***",
+        "jdbc:postgresql://host/db?password=***&user=app",
+        "consul://localhost?token=***"
+      })
+  void givenUrlWhoseSecretWasReplacedByStars_thenItIsRefusedAsSuch(String url) {
+    assertThatThrownBy(() -> LockStore.connect(StoreUrl.parse(url)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("replaced by stars")
+        .hasMessageContaining("MORTISE_STORE=@FILE");
+  }
+
+  @Test
+  void givenUrlOfAFile_thenItIsRefusedAsSuch() {
+    assertThatThrownBy(() -> StoreUrl.parse("@/run/secrets/store"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("only the command-line tool reads");
   }
 }

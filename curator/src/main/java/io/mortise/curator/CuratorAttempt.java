@@ -83,7 +83,19 @@ abstract class CuratorAttempt {
       stirred = true;
     } else {
       busy = true;
-      look(new AttemptOperation(reply -> {}, false));
+      look(new AttemptOperation(this::unasked, false));
+    }
+  }
+
+  /** Handles the outcome of a look that no request waits for. */
+  private void unasked(Reply reply) {
+    if (reply instanceof Reply.Failed) {
+      // The watch that the look was to set may be missing.
+      session.lookLater(this);
+    } else if (reply instanceof Reply.Refused refused
+        && refused.why() != RefusalReason.SESSION_GONE) {
+      session.step(
+          () -> announce(new SessionNotification.HoldEnded(name, attempt, EndReason.UNKNOWN)));
     }
   }
 
@@ -113,7 +125,7 @@ abstract class CuratorAttempt {
       }
     } else if (stirred) {
       stirred = false;
-      look(new AttemptOperation(reply -> {}, false));
+      look(new AttemptOperation(this::unasked, false));
     } else {
       busy = false;
       if (isAlone() && isBlank()) {

@@ -49,6 +49,9 @@ final class CuratorSession implements StoreSession, SessionLayout {
   /** A look takes two or three round trips. */
   private static final long LOOK_NANOS = 200_000_000;
 
+  /** The pause before a look that failed is repeated. */
+  private static final long RETRY_NANOS = 1_000_000_000;
+
   private final CuratorLockStore store;
   private final SessionSpec spec;
   private final Consumer<SessionNotification> hints;
@@ -163,6 +166,26 @@ final class CuratorSession implements StoreSession, SessionLayout {
         .cancellable(store.requestTimeout().toNanos(), () -> step(task));
   }
 
+  /**
+   * Repeats a failed look after a pause. While the connection is down, {@link #reconnected} does.
+   */
+  void lookLater(CuratorAttempt curatorAttempt) {
+    store
+        .resources()
+        .timer()
+        .in(
+            RETRY_NANOS,
+            () ->
+                step(
+                    () -> {
+                      if (sessionRenewal.isOpen()
+                          && sessionRenewal.connection().isUp()
+                          && curatorAttempt.isKnown()) {
+                        curatorAttempt.onWatchEvent();
+                      }
+                    }));
+  }
+
   /** Requests of the attempt wait for an earlier one of it. */
   void waitsInLine(CuratorAttempt curatorAttempt) {
     if (curatorAttempt.isAlone()) {
@@ -254,6 +277,12 @@ final class CuratorSession implements StoreSession, SessionLayout {
                 then.failed(code);
               }
             });
+  }
+
+  /** The old connection may have taken a look with it, and the watch that the look was to set. */
+  @Override
+  public void reconnected() {
+    List.copyOf(curatorAttempts.values()).forEach(CuratorAttempt::onWatchEvent);
   }
 
   /** Once each attempt has looked at what it was called for so far, or after a while. */

@@ -57,7 +57,7 @@ public final class MortiseInterProcessLock implements InterProcessLock {
    * Undoes one acquire of this thread; the last one releases the lock. Blocks for one round trip.
    *
    * @throws IllegalMonitorStateException if this thread does not hold it; as its subclass {@link
-   *     io.mortise.LeaseLostMonitorException} if it did, but the lock was lost meanwhile
+   *     io.mortise.JavaLock.LeaseLostMonitorException} if it did, but the lock was lost meanwhile
    */
   @Override
   public void release() {

@@ -208,13 +208,30 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     }
   }
 
-  /** Whether the one before is still there; costs the same however long the line is. */
+  /**
+   * Checks that the node before still stands. A poll also checks the first in line, which it
+   * reports as the holder. The cost does not depend on the length of the line.
+   */
   private void lookAgain(boolean queue, AttemptOperation operation) {
     String before = next;
-    if (before == null || !queue) {
+    String head = first;
+    if (before == null || head == null || !queue) {
       lookAtLine(queue, operation);
-    } else {
+    } else if (head.equals(before) || !operation.isAsked()) {
       watch(before, operation);
+    } else {
+      nodes()
+          .stat(
+              child(directory, head),
+              (code, stat) -> {
+                if (stat != null) {
+                  watch(before, operation);
+                } else if (code == Code.NONODE) {
+                  lookAtLine(true, operation);
+                } else {
+                  operation.fail(code, head);
+                }
+              });
     }
   }
 

@@ -56,7 +56,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
     NEW,
     /** In the line, or not known to be out of it. */
     IN_LINE,
-    /** First in line, with leases, of which there are too many. */
+    /** First in line, with leases; there may be too many of them. */
     COUNTING,
     /** Enough leases are there; the line is still to be left. */
     LEAVING,
@@ -82,6 +82,9 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                 if (sessionNotification instanceof SessionNotification.Granted granted) {
                   first = true;
                   token = granted.token();
+                  SemaphoreAttempt.this.onWatchEvent();
+                } else if (sessionNotification instanceof SessionNotification.HoldEnded
+                    && isKnown()) {
                   SemaphoreAttempt.this.onWatchEvent();
                 }
               }
@@ -122,10 +125,10 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
 
   @Override
   void look(AttemptOperation operation) {
-    if (phase == SemaphorePhase.IN_LINE || phase == SemaphorePhase.COUNTING) {
-      proceed(true, operation);
-    } else {
+    if (phase == SemaphorePhase.NEW) {
       operation.end(standing());
+    } else {
+      proceed(true, operation);
     }
   }
 
@@ -264,15 +267,18 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
   }
 
   private void count(boolean queue, AttemptOperation operation) {
+    phase = SemaphorePhase.COUNTING;
     nodes()
         .children(
             leasesPath,
             queue ? this : null,
             (code, children) -> {
               if (children == null && code != Code.NONODE) {
-                phase = SemaphorePhase.COUNTING;
                 operation.fail(code, leasesPath);
-              } else if (children == null || !children.containsAll(leases)) {
+              } else if (children == null
+                  || leases.size() < mode.weight()
+                  || !children.containsAll(leases)) {
+                // Deleted by somebody, or an earlier request to give them back got no answer.
                 giveBack(operation, () -> gone(operation));
               } else {
                 counted(children, queue, operation);
@@ -289,7 +295,6 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
       phase = SemaphorePhase.LEAVING;
       leaveLine(operation);
     } else if (queue) {
-      phase = SemaphorePhase.COUNTING;
       operation.end(standing());
     } else {
       Reply busy = new Reply.Busy(attempt, holder(other), session.ttl());
@@ -314,7 +319,6 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
             (code, read) -> {
               int capacity =
                   read == null ? 0 : NodeDescription.parse(read.data(), session.ttl()).capacity();
-              compared = true;
               if (read == null && code != Code.NONODE) {
                 operation.fail(code, leasesPath);
               } else if (capacity > 0 && capacity != mode.capacity()) {
@@ -322,6 +326,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
                 giveBack(
                     operation, () -> operation.refuse(RefusalReason.CAPACITY_DIFFERS, message));
               } else {
+                compared = true;
                 count(queue, operation);
               }
             });

@@ -173,6 +173,30 @@ class SharedClientTest {
     waiting.close();
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"curator", "ours"})
+  void givenSourceOfClientsThatFailsWithAnError_thenTheNextTryIsServed(String layout)
+      throws Exception {
+    theirs.start();
+    AtomicInteger asked = new AtomicInteger();
+    LockStore store =
+        over(
+            layout,
+            TICK,
+            () -> {
+              // The first is for the store itself, the second for a session.
+              if (asked.incrementAndGet() == 2) {
+                throw new LinkageError("for a test");
+              }
+              return session();
+            });
+    LockClient client = client(store);
+    client.lock("a").acquireWithin(MixedFleet.LONG).close();
+    client.close();
+    store.close();
+    assertThat(asked).hasValueGreaterThanOrEqualTo(3);
+  }
+
   /** The holder that a note is left for reads and removes it; but not if it ends just then. */
   @Test
   void givenNoteThatIsOnItsWay_whenTheStoreIsClosed_thenItIsNotLeftEither() throws Exception {

@@ -1,11 +1,16 @@
 package io.mortise.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.Seed;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
+import io.mortise.testkit.server.ZooKeeperServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,6 +19,8 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Lines that are held up, lose what is said, or break at random, each way by itself. */
 class NetworkFaultTest {
@@ -31,6 +38,53 @@ class NetworkFaultTest {
   @AfterEach
   void closeLines() {
     lines.forEach(FaultInjectionProxy::close);
+  }
+
+  @Test
+  void givenAddressThatLeadsToAnotherEnsembleAndBack_thenLocksAreRefusedByName() {
+    try (ZooKeeperServer other = ZooKeeperServer.start(TestServer.setup())) {
+      FaultInjectionProxy line = FaultInjectionProxy.to(TestServer.shared().port());
+      lines.add(line);
+      try (LockClient client =
+          LockClient.builder()
+              .url("zk://127.0.0.1:" + line.port() + "/another?tick=100ms")
+              .ttl(TTL)
+              .build()) {
+        grant(client);
+        line.lead(other.port());
+        // It may be another one that is meant, as after a loss of all data.
+        BoundedWait.until(
+            TestServer.LONG,
+            "the other grants",
+            () -> grant(client) && other.ask("dump").contains("/another/"));
+        line.lead(TestServer.shared().port());
+        BoundedWait.until(
+            TestServer.LONG,
+            "locks were refused by name",
+            () -> refusal(client).contains("Connections lead to different ensembles of ZooKeeper"));
+      }
+    }
+  }
+
+  private static boolean grant(LockClient client) {
+    try {
+      client.lock("x").acquireAsync(TestServer.LONG).join().close();
+      return true;
+    } catch (RuntimeException e) {
+      return false;
+    }
+  }
+
+  /** What a lock is refused with; empty if it was granted. */
+  private static String refusal(LockClient client) {
+    try {
+      client.lock("x").acquireWithin(TestServer.LONG).close();
+      return "";
+    } catch (LockException e) {
+      return String.valueOf(e.getMessage());
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Test
@@ -75,6 +129,25 @@ class NetworkFaultTest {
     for (GuardedCounter counter : counters) {
       assertThat(counter.end(server)).as("with %s", seed).isEmpty();
       counter.close();
+    }
+  }
+
+  /** The engine's own wait for an opening would be a third of the TTL. */
+  @ParameterizedTest
+  @EnumSource
+  void givenServersThatFallSilentAfterOpening_whenTheFirstLockIsTried_thenItFailsByTheTimeout(
+      Scheme scheme) {
+    FaultInjectionProxy line = FaultInjectionProxy.to(TestServer.shared().port());
+    lines.add(line);
+    String url = scheme.url("127.0.0.1:" + line.port(), "/silent") + "&timeout=2s";
+    try (LockClient client = LockClient.builder().url(url).ttl(Duration.ofSeconds(20)).build()) {
+      line.weather(NetworkCondition.FROZEN);
+      long start = System.nanoTime();
+      assertThatThrownBy(() -> client.lock("a").tryAcquire())
+          .isInstanceOf(StoreUnavailableException.class);
+      assertThat(Duration.ofNanos(System.nanoTime() - start))
+          .isLessThan(BoundedWait.scaled(Duration.ofSeconds(5)));
+      line.weather(NetworkCondition.FAIR);
     }
   }
 }

@@ -88,6 +88,19 @@ class TlsTest {
         "-----BEGIN CERTIFICATE-----\n" + body + "\n-----END CERTIFICATE-----\n");
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void givenKeyInPlaceOfACertificate_thenItIsRefusedByName(Scheme scheme) throws Exception {
+    String key = file("key.pem");
+    Files.writeString(
+        Path.of(key), "-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n");
+    assertThatThrownBy(
+            () ->
+                LockClient.connect(url(scheme, "client.p12", "").replace(file("server.pem"), key)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("'" + key + "', the parameter 'ca' of store URL");
+  }
+
   private static void trust(String who, String whom) throws Exception {
     keytool(
         "-importcert -noprompt -alias "

@@ -5,6 +5,7 @@ import static java.util.concurrent.CompletableFuture.completedFuture;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.liveness.HeartbeatMonitor;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.WatchedKeys;
 import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.document.VersionedDocuments;
@@ -145,10 +146,10 @@ final class DynamoDbDocuments implements VersionedDocuments {
 
   private VersionedText document(Map<String, AttributeValue> item) {
     AttributeValue version = item.get(VERSION);
-    if (version == null || version.n() == null) {
+    if (version == null || version.n() == null || !version.n().matches("[1-9]\\d{0,17}")) {
       throw new StoreUnfitException(
           "Item '%s' has no version (store=%s). Another program has made it: give it a table of its own."
-              .formatted(name(item), requests.target()));
+              .formatted(FailureText.quoted(name(item)), requests.target()));
     }
     AttributeValue text = item.get(TEXT);
     return new VersionedText(

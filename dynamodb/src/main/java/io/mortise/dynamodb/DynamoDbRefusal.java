@@ -70,7 +70,7 @@ final class DynamoDbRefusal {
         return target.http().translated(timeout);
       } else if (at.getClass().getSimpleName().equals("JsonParseException")) {
         // Of a copy of Jackson in the SDK, for an answer of status 200.
-        return new StoreUnfitException(
+        return StoreUnfitException.notWritable(
             "What answers is not DynamoDB, or a proxy before it answers (store=%s): the answer is not JSON. Check region and endpoint."
                 .formatted(target),
             failure);
@@ -85,8 +85,9 @@ final class DynamoDbRefusal {
     }
     if (failure instanceof SdkClientException) {
       String said = Objects.requireNonNullElse(failure.getMessage(), "");
+      // A client that had some may have them again, as from the service that gives roles.
       return said.startsWith("Unable to load credentials")
-          ? new StoreUnfitException(
+          ? StoreUnfitException.notWritable(
               "The AWS SDK finds no credentials (store=%s)%s. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or a role of the host."
                   .formatted(target, reason(said)),
               failure)
@@ -158,12 +159,15 @@ final class DynamoDbRefusal {
         || refusal.statusCode() >= SERVER_ERROR) {
       return new StoreUnavailableException(
           "DynamoDB refuses a request for now (store=%s, status=%d, code=%s): %s. If it throttles, raise the table's capacity, or use fewer locks in one namespace."
-              .formatted(target, refusal.statusCode(), code, said),
+              .formatted(target, refusal.statusCode(), FailureText.quoted(code), said),
           refusal);
     }
-    return new StoreUnfitException(
+    String message =
         "What answers is not DynamoDB, or refuses what a lock needs (store=%s, status=%d, code=%s): %s. Check region, endpoint and table."
-            .formatted(target, refusal.statusCode(), code, said),
-        refusal);
+            .formatted(target, refusal.statusCode(), FailureText.quoted(code), said);
+    // Without a code it is a page, perhaps of a proxy that cannot reach DynamoDB now.
+    return code.isEmpty()
+        ? StoreUnfitException.notWritable(message, refusal)
+        : new StoreUnfitException(message, refusal);
   }
 }

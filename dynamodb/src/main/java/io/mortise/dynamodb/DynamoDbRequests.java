@@ -108,7 +108,7 @@ final class DynamoDbRequests implements AutoCloseable {
     DynamoDbResponseMetadata metadata = answer.responseMetadata();
     // Null only in an answer that came from no server, as a test of the application may make it.
     if (metadata != null && metadata.requestId().equals("UNKNOWN")) {
-      throw new StoreUnfitException(
+      throw StoreUnfitException.notWritable(
           "What answers is not DynamoDB, or a proxy before it leaves out its headers (store=%s)."
               .formatted(target));
     }

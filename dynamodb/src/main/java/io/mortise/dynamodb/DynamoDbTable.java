@@ -78,7 +78,8 @@ final class DynamoDbTable {
           join(
               CompletableFuture.supplyAsync(
                       () -> requests.send(this::look),
-                      CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS))
+                      CompletableFuture.delayedExecutor(
+                          PAUSE.toMillis(), TimeUnit.MILLISECONDS, Runnable::run))
                   .thenCompose(stage -> stage));
     }
     if (!USABLE.contains(table.tableStatus())) {

@@ -137,20 +137,30 @@ class DynamoDbRefusalTest {
     assertThat(refused(400, "ValidationException", "Item size has exceeded the maximum"))
         .isInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining("400 KB");
-    assertThat(refused(404, "", "<html>"))
-        .isInstanceOf(StoreUnfitException.class)
+    assertThat(refused(400, "ValidationException", "odd"))
+        .isInstanceOfSatisfying(
+            StoreUnfitException.class, unfit -> assertThat(unfit.isNotWritable()).isFalse())
         .hasMessageStartingWith("What answers is not DynamoDB");
-    assertThat(
-            DynamoDbRefusal.translated(
-                DynamoDbException.builder().statusCode(404).message("no details").build(), TARGET))
-        .isInstanceOf(StoreUnfitException.class);
+    assertMayEnd(refused(404, "", "<html>"), "What answers is not DynamoDB");
+    assertMayEnd(
+        DynamoDbRefusal.translated(
+            DynamoDbException.builder().statusCode(404).message("no details").build(), TARGET),
+        "What answers is not DynamoDB");
+  }
+
+  /** It is refused when the store is opened, and is an outage afterwards. */
+  private static void assertMayEnd(RuntimeException refusal, String beginning) {
+    assertThat(refusal)
+        .isInstanceOfSatisfying(
+            StoreUnfitException.class, unfit -> assertThat(unfit.isNotWritable()).isTrue())
+        .hasMessageStartingWith(beginning);
   }
 
   @Test
   void givenFailureOfTheClient_thenItsReasonIsTold() {
-    assertThat(client("Unable to load credentials from any of the providers", null))
-        .isInstanceOf(StoreUnfitException.class)
-        .hasMessageContaining("AWS_ACCESS_KEY_ID");
+    RuntimeException without = client("Unable to load credentials from any of the providers", null);
+    assertMayEnd(without, "The AWS SDK finds no credentials");
+    assertThat(without).hasMessageContaining("AWS_ACCESS_KEY_ID");
     assertThat(client("odd", null))
         .isInstanceOf(StoreUnavailableException.class)
         .hasMessageContaining("odd");

@@ -2,6 +2,7 @@ package io.mortise.etcd;
 
 import static io.mortise.etcd.JsonText.base64;
 
+import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.etcd.RequestBatcher.RequestKind;
 import io.mortise.internal.storekit.RemovalEntries;
@@ -56,7 +57,9 @@ final class EtcdDocuments implements VersionedDocuments {
         .findFirst()
         .map(
             found ->
-                new VersionedText(JsonText.plain(found.text("value")), found.text("mod_revision")))
+                new VersionedText(
+                    JsonText.plain(found.text("value")),
+                    Long.toString(found.number("mod_revision"))))
         .orElseGet(() -> new VersionedText(null, Long.toString(revision)));
   }
 
@@ -164,15 +167,18 @@ final class EtcdDocuments implements VersionedDocuments {
 
   private static void tell(WatchRequest request, String line) {
     JsonObject result;
+    List<Long> revisions;
     try {
       result = JsonReader.read(line).object("result");
-    } catch (IllegalArgumentException e) {
+      revisions =
+          result.objects("events").stream()
+              .map(event -> event.object("kv").number("mod_revision"))
+              .toList();
+    } catch (IllegalArgumentException | StoreUnfitException e) {
       // An error of the server in another form: its stream ends.
       return;
     }
-    result
-        .objects("events")
-        .forEach(event -> request.tell(event.object("kv").number("mod_revision"), false));
+    revisions.forEach(revision -> request.tell(revision, false));
     if (result.flag("canceled")) {
       request.end();
     }

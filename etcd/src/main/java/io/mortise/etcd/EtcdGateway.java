@@ -1,10 +1,12 @@
 package io.mortise.etcd;
 
+import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
 import io.mortise.internal.http.HttpServers;
 import io.mortise.internal.http.HttpServers.HttpRequest;
 import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.storekit.ServerIdentity;
 import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
@@ -26,10 +28,13 @@ final class EtcdGateway implements AutoCloseable {
   private static final int MOST_IN_FLIGHT = 64;
   private static final int MOST_DOCUMENTS = 16;
   private static final int OK = 200;
+  private static final String KEYS = "/v3/kv/";
   private static final Duration ENDLESS = Duration.ofDays(365);
 
   private final EtcdTarget target;
   private final HttpServers members;
+  private final ServerIdentity cluster;
+  private final Ticker ticker;
   private final ReentrantLock guard = new ReentrantLock();
 
   /** Guarded by the lock. */
@@ -42,8 +47,24 @@ final class EtcdGateway implements AutoCloseable {
    * @param ticker for how long an answer is waited for
    */
   EtcdGateway(EtcdTarget target, String purpose, Ticker ticker) {
+    this(target, purpose, ticker, cluster(target));
+  }
+
+  /**
+   * The same.
+   *
+   * @param cluster that of all gateways of the store
+   */
+  EtcdGateway(EtcdTarget target, String purpose, Ticker ticker, ServerIdentity cluster) {
     this.target = target;
+    this.ticker = ticker;
+    this.cluster = cluster;
     this.members = new HttpServers(target.http(), MOST_IN_FLIGHT, purpose, ticker);
+  }
+
+  /** The cluster of a store, whose members have one id. */
+  static ServerIdentity cluster(EtcdTarget target) {
+    return ServerIdentity.lasting("clusters of etcd", target.toString());
   }
 
   /** The name of the store in messages. */
@@ -143,7 +164,8 @@ final class EtcdGateway implements AutoCloseable {
   }
 
   private CompletionStage<JsonObject> send(HttpRequest request) {
-    return members.send(request).thenCompose(this::result);
+    long known = cluster.index();
+    return members.send(request).thenCompose(response -> result(request, response, known));
   }
 
   private static HttpRequest post(String path, String body, String token, long maxAnswerBytes) {
@@ -151,10 +173,28 @@ final class EtcdGateway implements AutoCloseable {
     return new HttpRequest("POST", path, headers, body, maxAnswerBytes);
   }
 
-  private CompletionStage<JsonObject> result(HttpResponse response) {
+  /**
+   * Reads a response.
+   *
+   * @param known the revision that was known before the request was sent
+   */
+  private CompletionStage<JsonObject> result(
+      HttpRequest request, HttpResponse response, long known) {
     if (response.status() == OK) {
       try {
-        return CompletableFuture.completedFuture(JsonReader.read(response.body()));
+        JsonObject answer = JsonReader.read(response.body());
+        JsonObject header = answer.object("header");
+        String id = header.text("cluster_id");
+        // Other answers tell the revision of a member, which may be behind.
+        String conflict =
+            id.isEmpty() || !request.path().startsWith(KEYS)
+                ? null
+                : cluster.conflict(id, header.number("revision"), known, ticker.nanos());
+        if (conflict != null) {
+          members.moveOn(response);
+          return CompletableFuture.failedFuture(new StoreUnfitException(conflict));
+        }
+        return CompletableFuture.completedFuture(answer);
       } catch (IllegalArgumentException e) {
         return CompletableFuture.failedFuture(new EtcdRefusal(response));
       }

@@ -92,7 +92,9 @@ final class EtcdRefusal extends Exception {
           "Etcd has no JSON gateway there (store=%s, %s). If another server has answered, correct host and port; else use etcd 3.4 or later, without --enable-grpc-gateway=false."
               .formatted(store, answer);
       // A proxy may show a page instead of what it cannot reach now.
-      return status == OK ? new StoreUnavailableException(message, this) : unfit(message);
+      return status == OK
+          ? new StoreUnavailableException(message, this)
+          : StoreUnfitException.notWritable(message, this);
     } else if (says("user name is empty")) {
       return unfit(
           "Etcd wants a user (store=%s). Write etcd://user:password@host:2379.".formatted(store));

@@ -4,6 +4,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.annotation.Beta;
 import io.mortise.internal.http.TlsMismatch;
 import io.mortise.internal.storekit.ReportingStore;
+import io.mortise.internal.storekit.ServerIdentity;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentStore;
@@ -44,11 +45,14 @@ public final class EtcdStore {
 
   static LockStore open(StoreUrl url) {
     EtcdTarget target = EtcdTarget.parse(url);
-    EtcdGateway gateway = new EtcdGateway(target, "requests", Ticker.SYSTEM);
+    ServerIdentity cluster = EtcdGateway.cluster(target);
+    EtcdGateway gateway = new EtcdGateway(target, "requests", Ticker.SYSTEM, cluster);
     EtcdDocuments documents = new EtcdDocuments(gateway, target.prefix(), Ticker.SYSTEM);
     EtcdDocuments renewals =
         new EtcdDocuments(
-            new EtcdGateway(target, "renewals", Ticker.SYSTEM), target.prefix(), Ticker.SYSTEM);
+            new EtcdGateway(target, "renewals", Ticker.SYSTEM, cluster),
+            target.prefix(),
+            Ticker.SYSTEM);
     try {
       return ReportingStore.checked(
           DocumentStore.withoutClock(

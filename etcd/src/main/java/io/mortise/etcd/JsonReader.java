@@ -1,5 +1,7 @@
 package io.mortise.etcd;
 
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,10 +47,20 @@ final class JsonReader {
       return fields.get(name) instanceof String text ? text : "";
     }
 
-    /** A number; 0 if it is missing. */
+    /**
+     * A number; 0 if it is missing.
+     *
+     * @throws StoreUnfitException if it has more than 64 bits, or is none
+     */
     long number(String name) {
       String text = text(name);
-      return text.isEmpty() ? 0 : Long.parseLong(text);
+      try {
+        return text.isEmpty() ? 0 : Long.parseLong(text);
+      } catch (NumberFormatException e) {
+        throw new StoreUnfitException(
+            "What answers is not etcd: its '%s' is '%s'. Check host and port."
+                .formatted(name, FailureText.quoted(text)));
+      }
     }
 
     /** A flag; false if it is missing. */

@@ -9,6 +9,6 @@ import org.junit.jupiter.api.Tag;
 @Tag("extended")
 class EtcdClientTest extends LockClientContract {
   EtcdClientTest() {
-    super(new ClocklessStoreUnderTest(EtcdServers::shared));
+    super(new ClocklessStoreUnderTest(EtcdServers::shared).switchedBy(EtcdServers::forbidWrites));
   }
 }

@@ -29,7 +29,9 @@ class EtcdRefusalTest {
             "no JSON gateway there (store=etcd://a, status=404, server='nginx 1', answer='<html> [31mnothing here').");
     for (int status : List.of(301, 405, 501)) {
       assertThat(refusal(status, "<html>").translated("etcd://a"))
-          .isInstanceOf(StoreUnfitException.class)
+          .isInstanceOfSatisfying(
+              StoreUnfitException.class,
+              unfit -> assertThat(unfit.isNotWritable()).as("an outage, once open").isTrue())
           .hasMessageContaining("status=" + status);
     }
     for (int status : List.of(200, 429, 500, 502, 503)) {

@@ -48,6 +48,19 @@ final class EtcdServers {
     return started;
   }
 
+  /** As when the shared server's database has reached its quota. */
+  static Runnable forbidWrites() {
+    setAlarm("ACTIVATE");
+    return () -> setAlarm("DEACTIVATE");
+  }
+
+  private static void setAlarm(String action) {
+    shared()
+        .post(
+            "/v3/maintenance/alarm",
+            "{\"action\":\"%s\",\"memberID\":1,\"alarm\":\"NOSPACE\"}".formatted(action));
+  }
+
   private static Optional<Path> named(String property) {
     return Optional.ofNullable(System.getProperty(property))
         .map(Path::of)

@@ -3,6 +3,7 @@ package io.mortise.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,6 +65,16 @@ class JsonReaderTest {
       })
   void givenWhatIsNoObject_thenItIsRefused(String text) {
     assertThatThrownBy(() -> JsonReader.read(text)).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void givenNumberBeyond64Bits_thenWhatAnswersIsNotEtcd_andItsTextIsQuoted() {
+    String forged = "{\"revision\":\"99999999999999999999\\u001b[31m" + "9".repeat(1_000) + "\"}";
+    JsonObject header = JsonReader.read(forged);
+    assertThatThrownBy(() -> header.number("revision"))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("is not etcd: its 'revision' is '99999999999999999999 [31m")
+        .satisfies(failure -> assertThat(failure.getMessage()).hasSizeLessThan(400));
   }
 
   @Test

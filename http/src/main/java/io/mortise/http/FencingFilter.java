@@ -3,6 +3,7 @@ package io.mortise.http;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.mortise.FencingToken;
+import io.mortise.LockName;
 import io.mortise.StaleTokenException;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
@@ -168,7 +169,7 @@ public final class FencingFilter implements Filter {
           "Fencing token "
               + token.value()
               + " is of lock '"
-              + token.lock()
+              + LockName.of(token.lock())
               + "', which does not guard this resource. Send that of "
               + (expected == null ? "none." : "lock '" + expected + "'."));
     }

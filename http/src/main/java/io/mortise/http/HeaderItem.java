@@ -82,7 +82,7 @@ final class HeaderItem {
   /** Without characters that could forge a line of a log. */
   private static String shown(String text) {
     String part = text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text;
-    return part.replaceAll("\\p{Cntrl}", "?");
+    return part.replaceAll("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]", "?");
   }
 
   static HeaderItem parse(String version, String text) {

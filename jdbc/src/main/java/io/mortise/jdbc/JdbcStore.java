@@ -2,6 +2,8 @@ package io.mortise.jdbc;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.jdbc.dialect.Dialect;
 import io.mortise.jdbc.dialect.H2Dialect;
 import io.mortise.jdbc.dialect.MariaDbDialect;
@@ -24,7 +26,10 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Stores kept in a database.
@@ -54,6 +59,14 @@ public final class JdbcStore {
       Set.of("namespace", "prefix", "create", "strict-expiry");
   private static final List<Dialect> DIALECTS =
       List.of(new H2Dialect(), new PostgresDialect(), new MySqlDialect(), new MariaDbDialect());
+
+  /** A driver's URL up to the database; without a user, and without parameters in parentheses. */
+  private static final Pattern PLACE =
+      Pattern.compile("(jdbc:[a-z0-9]+:(?:[a-z]+:)?[\\w./,:\\[\\]~%-]+)(?:[?;].*)?");
+
+  private static final String SIZE =
+      "Mortise keeps two connections of a pool, on PostgreSQL three: let the pool have so many besides those of the application.";
+
   private static final String POOLER = "pooler";
   private static final String IN_FLIGHT_LIMIT = "max-in-flight";
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
@@ -77,44 +90,89 @@ public final class JdbcStore {
    * Opens a store in the database of a data source: any of those that have a URL here, except
    * SQLite. Takes up to three connections and keeps them until the store is closed; they come back
    * with the auto-commit mode, the isolation and the network timeout that they had, and with the
-   * server's own settings where the store has set others. Blocks.
+   * server's own settings where the store has set others. They are taken on threads of its own, so
+   * that none is that of a transaction of the caller's. Blocks.
    *
    * @param parameters as behind the question mark of a URL: {@code namespace}, {@code prefix},
    *     {@code create}, {@code strict-expiry}, {@code max-in-flight}, {@code pooler}; may be empty
    * @throws IllegalArgumentException if there is a wrong or unknown parameter
    * @throws StoreUnavailableException if the database cannot be reached now
-   * @throws StoreUnfitException if it is of an unknown product, or must not be used as it is
+   * @throws StoreUnfitException if it is of an unknown product, must not be used as it is, or if
+   *     the data source has not two connections at one time
    */
   public static LockStore over(DataSource dataSource, String parameters) {
     StoreUrl given = StoreUrl.parse("jdbc:datasource:?" + parameters);
     given.allowOnly(with(Set.of(IN_FLIGHT_LIMIT, POOLER)));
-    Dialect dialect = pooled(dialect(dataSource), given);
-    return server(
-        dialect, given, dialect.scheme() + ":(data source)", dataSource::getConnection, true);
+    return CompletionStages.callDetached("mortise-open", () -> over(dataSource, given));
   }
 
-  private static Dialect dialect(DataSource dataSource) {
-    try (Connection connection = dataSource.getConnection()) {
-      String name = connection.getMetaData().getDatabaseProductName();
-      for (Dialect dialect : DIALECTS) {
-        if (dialect.isNamed(name)) {
-          return dialect;
-        }
-      }
-      throw new StoreUnfitException(
-          "The data source leads to a database of product '%s'. Known: %s. For SQLite give its URL."
-              .formatted(
-                  name, String.join(", ", DIALECTS.stream().map(Dialect::product).toList())));
+  private static LockStore over(DataSource dataSource, StoreUrl given) {
+    boolean pooler = given.flag(POOLER, false);
+    Dialect known = null;
+    String display;
+    try (Connection first = dataSource.getConnection()) {
+      known = dialect(first);
+      display = display(known, first.getMetaData().getURL());
+      refuseSingle(dataSource, first, known, display, pooler);
     } catch (SQLException e) {
       String message = "The data source gives no connection: " + e.getMessage();
       boolean unfit =
-          DIALECTS.stream()
-              .map(dialect -> dialect.reason(e))
-              .anyMatch(
-                  reason ->
-                      reason == Dialect.UnfitReason.NO_ENTRY
-                          || reason == Dialect.UnfitReason.NO_TLS);
+          (known == null ? DIALECTS : List.of(known))
+              .stream()
+                  .map(dialect -> dialect.reason(e))
+                  .anyMatch(
+                      reason ->
+                          reason == Dialect.UnfitReason.NO_ENTRY
+                              || reason == Dialect.UnfitReason.NO_TLS);
       throw unfit ? new StoreUnfitException(message, e) : new StoreUnavailableException(message, e);
+    }
+    return server(pooled(known, given), given, display, dataSource::getConnection, true);
+  }
+
+  private static Dialect dialect(Connection connection) throws SQLException {
+    String name = connection.getMetaData().getDatabaseProductName();
+    for (Dialect dialect : DIALECTS) {
+      if (dialect.isNamed(name)) {
+        return dialect;
+      }
+    }
+    throw new StoreUnfitException(
+        "The data source leads to a database of product '%s'. Known: %s. For SQLite give its URL."
+            .formatted(name, String.join(", ", DIALECTS.stream().map(Dialect::product).toList())));
+  }
+
+  /** Host and database of the driver's URL, if it has no other form: that may hold a secret. */
+  private static String display(Dialect dialect, @Nullable String driverUrl) {
+    Matcher place = PLACE.matcher(String.valueOf(driverUrl));
+    return place.matches() ? place.group(1) : dialect.scheme() + ":(data source)";
+  }
+
+  /** Nothing was set on the connections yet: if both are one, it may be in use. */
+  private static void refuseSingle(
+      DataSource dataSource, Connection first, Dialect dialect, String display, boolean pooler)
+      throws SQLException {
+    try (Connection second = dataSource.getConnection()) {
+      if (!pooler && dialect.connectionId(first).equals(dialect.connectionId(second))) {
+        throw new StoreUnfitException(
+            "The data source of store '%s' gives the same connection twice. %s Behind a pooler in transaction mode add pooler=true."
+                .formatted(display, SIZE));
+      }
+      for (Connection each : new Connection[] {first, second}) {
+        if (!each.getAutoCommit()) {
+          each.rollback();
+        }
+      }
+    } catch (SQLException e) {
+      if (dialect.reason(e) != Dialect.UnfitReason.OTHER || !first.isValid(1)) {
+        throw e;
+      }
+      throw new StoreUnfitException(
+          "The data source of store '%s' gives no second connection: %s. %s"
+              .formatted(
+                  display,
+                  FailureText.withoutFullStop(FailureText.quoted(String.valueOf(e.getMessage()))),
+                  SIZE),
+          e);
     }
   }
 

@@ -54,6 +54,12 @@ final class MySqlUnderTest implements StoreUnderTest {
   }
 
   @Override
+  public Optional<Runnable> forbidWrites() {
+    server.admin("SET GLOBAL read_only = ON");
+    return Optional.of(() -> server.admin("SET GLOBAL read_only = OFF"));
+  }
+
+  @Override
   public void close() {
     if (restarted != null) {
       restarted.close();

@@ -4,8 +4,15 @@ import io.mortise.jdbc.table.ConnectionLockProbe;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.PostgresServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
@@ -54,5 +61,39 @@ final class PostgresUnderTest implements StoreUnderTest {
     store.close();
     server().restart();
     return Optional.of(reopen());
+  }
+
+  @Override
+  public Optional<Runnable> forbidWrites() {
+    readOnly("on");
+    return Optional.of(() -> readOnly("off"));
+  }
+
+  /**
+   * Once a new connection has it, all have: the server tells those that are there before it takes
+   * the next.
+   */
+  private void readOnly(String value) {
+    admin("ALTER SYSTEM SET default_transaction_read_only = " + value);
+    admin("SELECT pg_reload_conf()");
+    BoundedWait.until(
+        Duration.ofSeconds(30),
+        "the server has read its settings",
+        () -> admin("SHOW default_transaction_read_only").equals(value));
+  }
+
+  private String admin(String command) {
+    try (Connection connection = DriverManager.getConnection(server().url());
+        Statement statement = connection.createStatement()) {
+      if (!statement.execute(command)) {
+        return "";
+      }
+      try (ResultSet answer = statement.getResultSet()) {
+        answer.next();
+        return answer.getString(1);
+      }
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
   }
 }

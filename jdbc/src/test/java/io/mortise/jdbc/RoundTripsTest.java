@@ -36,6 +36,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RoundTripsTest {
   private static final int TRIES = 20;
   private static final int LOCKS = 5;
+  private static final int CROWD = 40;
   private static final Duration TTL = Duration.ofMinutes(1);
 
   private final String namespace = "trips" + UUID.randomUUID();
@@ -151,6 +152,41 @@ class RoundTripsTest {
       }
       // What kept the executor busy ends, a try as if nobody waited, and the step that all share.
       assertThat(fewest).isLessThanOrEqualTo(3);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+  void givenACrowdOfOneLock_whenAllAskAtOnce_thenItsRowIsReadForAllOfThem(
+      DatabaseProduct databaseProduct) throws Exception {
+    try (SeparateProcesses separateProcesses = new SeparateProcesses(databaseProduct)) {
+      CountingDataSource counting = separateProcesses.counting;
+      TestSession waiters = separateProcesses.here;
+      separateProcesses.elsewhere.granted("crowd", separateProcesses.elsewhere.attempt());
+      List<Request> polls = new ArrayList<>();
+      for (int i = 0; i < CROWD; i++) {
+        polls.add(
+            TestSession.request(
+                "crowd", waiters.attempt(), Mode.EXCLUSIVE, true, TestSession.NO_TERMS, null));
+      }
+      long before = counting.count();
+      List<CompletableFuture<Reply>> joining = atOnce(separateProcesses.store, waiters, polls);
+      for (int i = 0; i < CROWD; i++) {
+        assertThat(((Reply.Queued) TestSession.get(joining.get(i))).ahead()).isEqualTo(i);
+      }
+      // Of each only its place is written, some at a time.
+      assertThat(counting.count() - before).isLessThan(CROWD / 2);
+
+      long fewest = Long.MAX_VALUE;
+      for (int i = 0; i < TRIES; i++) {
+        before = counting.count();
+        for (CompletableFuture<Reply> poll : atOnce(separateProcesses.store, waiters, polls)) {
+          assertThat(TestSession.get(poll)).isInstanceOf(Reply.Queued.class);
+        }
+        fewest = Math.min(fewest, counting.count() - before);
+      }
+      // What kept the executor busy, the first of them, and reading and ending for all others.
+      assertThat(fewest).isLessThanOrEqualTo(6);
     }
   }
 

@@ -2,6 +2,7 @@ package io.mortise.liquibase;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockName;
 import java.sql.Connection;
 import java.sql.SQLException;
 import liquibase.database.Database;
@@ -38,7 +39,7 @@ final class ChangeLogLease {
     log.warn(
         "The lease on lock '{}' was lost, so the connection of Liquibase is aborted. Run it again: change sets that"
             + " were finished are not repeated.",
-        lease.name());
+        LockName.of(lease.name()));
     if (database.getConnection() instanceof JdbcConnection jdbc) {
       Connection connection = jdbc.getUnderlyingConnection();
       try {

@@ -4,6 +4,7 @@ import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
+import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.LockAdmin;
@@ -170,7 +171,7 @@ public final class MortiseLockService implements LockService {
           String.format(
               "Could not acquire the change log lock '%s' within %s min. It is held by %s. Raise"
                   + " liquibase.changelogLockWaitTimeInMinutes, or look at the holder with 'mortise show'.",
-              name(),
+              LockName.of(name()),
               time.toMinutes(),
               Stream.of(listLocks())
                   .map(DatabaseChangeLogLock::getLockedBy)
@@ -212,7 +213,8 @@ public final class MortiseLockService implements LockService {
       throw new LockException(e.getMessage(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new LockException("Interrupted while waiting for lock '" + name() + "'.", e);
+      throw new LockException(
+          "Interrupted while waiting for lock '" + LockName.of(name()) + "'.", e);
     } finally {
       if (!acquired) {
         clients.giveBack(client);

@@ -200,7 +200,7 @@ final class MemcachedKeys implements ExpiringKeys {
 
   @Override
   public CompletableFuture<?> beforeRenewal() {
-    return clock.read(renewals);
+    return clock.read(renewals, requests);
   }
 
   @Override

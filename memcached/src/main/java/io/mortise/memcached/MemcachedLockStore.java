@@ -49,7 +49,8 @@ final class MemcachedLockStore extends ExpiringKeyStore {
     this.ticker = ticker;
     String thread = "mortise-memcached-" + target.server();
     ServerClockReader clock = new ServerClockReader(target, ticker);
-    this.requests = new MetaTransport(target, thread, ticker, connection -> {}, () -> {});
+    this.requests =
+        new MetaTransport(target, thread, ticker, clock::checkRequests, this::suspectOther);
     this.renewals =
         new MetaTransport(target, thread + "-renewals", ticker, clock, this::suspectRestart);
     this.keys =
@@ -61,6 +62,13 @@ final class MemcachedLockStore extends ExpiringKeyStore {
             renewals,
             clock,
             this::notifyHolder);
+  }
+
+  /** Another server may answer requests than renewals, which the next renewal finds out. */
+  private void suspectOther() {
+    if (renewals.connection() != null) {
+      suspectRestart();
+    }
   }
 
   /** The server may have been restarted. */

@@ -1,6 +1,7 @@
 package io.mortise.memcached;
 
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.SocketKeepAlive;
 import io.mortise.spi.time.DurationText;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -8,6 +9,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.Socket;
+import java.net.UnknownHostException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -19,12 +21,24 @@ import org.jspecify.annotations.Nullable;
  */
 final class MetaConnection {
   private final MemcachedTarget target;
-  private final Socket socket = new Socket(Proxy.NO_PROXY);
+
+  /** Another one for each address that is tried. */
+  private volatile Socket socket = unconnected();
+
   private @Nullable MetaReader in;
   private volatile boolean overdue;
+  private volatile boolean killed;
+
+  /** The item of its server's clock, by which servers are told apart; empty if it is not known. */
+  private volatile String item = "";
 
   MetaConnection(MemcachedTarget target) {
     this.target = target;
+  }
+
+  /** Not through the proxy of the JVM, which is meant for other servers. */
+  private static Socket unconnected() {
+    return new Socket(Proxy.NO_PROXY);
   }
 
   /** Asks on a new connection, before it is used. */
@@ -41,30 +55,44 @@ final class MetaConnection {
    */
   void open(ConnectionCheck check) throws IOException {
     long millis = target.timeout().toMillis();
-    InetSocketAddress address =
-        new InetSocketAddress(InetAddress.getByName(target.host()), target.port());
-    socket.connect(address, (int) millis);
+    connect(InetAddress.getAllByName(target.host()), millis);
     socket.setTcpNoDelay(true);
-    socket.setKeepAlive(true);
+    SocketKeepAlive.enable(socket);
     // A server may send a byte now and then for ever.
     CompletableFuture<Void> limit =
         CompletableFuture.runAsync(
-            () -> {
-              overdue = true;
-              kill();
-            },
+            this::giveUp,
             CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS, Runnable::run));
     try {
       in = new MetaReader(socket.getInputStream());
       greet();
       check.check(this);
-    } catch (IOException e) {
-      throw overdue
-          ? new IOException("no answer within " + DurationText.format(target.timeout()), e)
-          : e;
     } finally {
       limit.cancel(false);
     }
+  }
+
+  /** Tries one address after the other, with an equal share of the time each. */
+  private void connect(InetAddress[] addresses, long millis) throws IOException {
+    IOException failure = new UnknownHostException(target.host());
+    for (InetAddress address : addresses) {
+      Socket trying = socket;
+      try {
+        trying.connect(
+            new InetSocketAddress(address, target.port()),
+            (int) Math.max(1, millis / addresses.length));
+        return;
+      } catch (IOException e) {
+        failure = e;
+        trying.close();
+      }
+      // Replace the socket before killed is read: a later kill() then closes the new one.
+      socket = unconnected();
+      if (killed) {
+        break;
+      }
+    }
+    throw failure;
   }
 
   private void greet() throws IOException {
@@ -124,8 +152,32 @@ final class MetaConnection {
     return reader().isEmpty();
   }
 
+  /** It leads to the server that has this item. */
+  void meets(String found) {
+    item = found;
+  }
+
+  /** Whether it has met another item than that, which may be empty. */
+  boolean hasMetOther(String found) {
+    return !item.isEmpty() && !item.equals(found);
+  }
+
+  /** Ends it, as no answer has come in time. */
+  void giveUp() {
+    overdue = true;
+    kill();
+  }
+
+  /** Why it broke: of one that was given up the exception tells only that. */
+  Throwable why(Throwable failure) {
+    return overdue
+        ? new IOException("no answer within " + DurationText.format(target.timeout()), failure)
+        : failure;
+  }
+
   /** Ends reads and writes at once, with an exception for the threads in them. */
   void kill() {
+    killed = true;
     try {
       socket.close();
     } catch (IOException e) {

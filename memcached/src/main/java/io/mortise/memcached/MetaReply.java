@@ -1,5 +1,6 @@
 package io.mortise.memcached;
 
+import io.mortise.internal.runtime.FailureText;
 import java.util.Map;
 
 /**
@@ -64,6 +65,6 @@ record MetaReply(String line, String value, Map<String, String> statistics) {
 
   /** The first line, for messages. */
   String shown() {
-    return line.replaceAll("\\p{Cntrl}", "?");
+    return FailureText.quoted(line);
   }
 }

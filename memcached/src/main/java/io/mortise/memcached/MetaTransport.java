@@ -1,6 +1,7 @@
 package io.mortise.memcached;
 
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.ReadOwnership;
 import io.mortise.memcached.MetaConnection.ConnectionCheck;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -51,6 +53,14 @@ final class MetaTransport {
   private static final long FIRST_PAUSE_NANOS = 5_000_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
   private static final long CLOSING_MILLIS = 2_000;
+
+  /** Shorter than any firewall keeps a silent connection. */
+  private static final long LONGEST_SILENCE_NANOS = 1_000_000_000;
+
+  private static final MetaCommand SIGN_OF_LIFE = MetaCommand.classic("mn");
+
+  /** For writes that must stop neither the reader nor the JVM's timer when they are stuck. */
+  private static final Executor APART = CompletionStages.detaching("mortise-memcached-write");
 
   private final MemcachedTarget target;
   private final Ticker ticker;
@@ -189,7 +199,7 @@ final class MetaTransport {
         return null;
       } else if (Thread.currentThread() == reader && unsent.element().bytes.length > WRITE_BYTES) {
         // The server takes nothing more in while nobody reads what it answers.
-        var unused = CompletableFuture.runAsync(this::sendAll);
+        APART.execute(this::sendAll);
         return null;
       }
       lone = unansweredWrites == 0 && unsent.size() == 1;
@@ -294,7 +304,10 @@ final class MetaTransport {
     if (overdue.isEmpty()) {
       return;
     }
-    reset();
+    MetaConnection silent = current;
+    if (silent != null) {
+      silent.giveUp();
+    }
     String late = "No answer within " + DurationText.format(target.timeout()) + ".";
     overdue.forEach(exchange -> exchange.fail(FailureKind.UNANSWERED, late, null));
   }
@@ -321,6 +334,7 @@ final class MetaTransport {
         }
         connection.open(check);
         current = connection;
+        askForSign(connection);
         firstTry.complete(null);
         if (!isFirst) {
           reconnected.run();
@@ -330,15 +344,34 @@ final class MetaTransport {
         readAll(connection);
       } catch (IOException | RuntimeException | Error e) {
         // Out of memory, perhaps: whatever it is, this thread must go on.
-        drop(connection, e);
+        drop(connection, connection.why(e));
         if (!(e instanceof SlowAnswerException)
             || ticker.nanos() - since > target.timeout().toNanos()) {
-          firstTry.completeExceptionally(e);
+          firstTry.completeExceptionally(connection.why(e));
         }
       }
       pause(failures++);
     }
     firstTry.completeExceptionally(new IOException("The store was closed."));
+  }
+
+  /**
+   * Asks for a sign of life again and again while the connection is in use: a firewall forgets a
+   * connection that is silent, and tells nobody. A missing answer ends it, before a request needs
+   * it.
+   */
+  private void askForSign(MetaConnection connection) {
+    CompletableFuture.delayedExecutor(
+            Math.min(LONGEST_SILENCE_NANOS, target.timeout().toNanos()),
+            TimeUnit.NANOSECONDS,
+            APART)
+        .execute(
+            () -> {
+              if (current == connection) {
+                var unused = call(connection, List.of(SIGN_OF_LIFE));
+                askForSign(connection);
+              }
+            });
   }
 
   private void readAll(MetaConnection connection) throws IOException {

@@ -1,6 +1,7 @@
 package io.mortise.memcached;
 
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.StoreReport;
 import java.util.Map;
 
@@ -85,6 +86,6 @@ final class ServerSettings {
   }
 
   private static String shown(Map<String, String> statistics, String id) {
-    return statistics.getOrDefault(id, "?").replaceAll("\\p{Cntrl}", "?");
+    return FailureText.quoted(statistics.getOrDefault(id, "?"));
   }
 }

@@ -66,6 +66,6 @@ class MetaReaderTest {
   @Test
   void givenControlCharactersOfTheServer_thenMessagesDoNotHaveThem() {
     assertThat(MetaReply.of("SERVER_ERROR \u001b[31mred").shown())
-        .isEqualTo("SERVER_ERROR ?[31mred");
+        .isEqualTo("SERVER_ERROR  [31mred");
   }
 }

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Timer;
 import io.mortise.StaleTokenException;
 import io.mortise.annotation.Beta;
 import io.mortise.event.LockListener;
+import io.mortise.spi.LockStore;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * or the client is closed. They are back with the next session. All other meters stay for as long
  * as the registry.
  *
- * <p>One object may serve several clients. Thread-safe; nothing blocks.
+ * <p>One object may serve several clients. Thread-safe; nothing but {@link #examine} blocks.
  */
 @Beta
 public final class LockMetrics implements LockListener {
@@ -133,6 +134,20 @@ public final class LockMetrics implements LockListener {
             Boolean.toString(refusal.isGrantedTwice()))
         .register(registry)
         .increment();
+  }
+
+  /**
+   * Shows how good the settings of a store's server are for locks, as {@code mortise doctor} grades
+   * them: one gauge for each setting. Blocks for the first answer, ten seconds at most. Later the
+   * store is asked by gauges that are read, once a minute at most, and nobody waits. The gauges are
+   * no number while it does not answer.
+   *
+   * @param store the one that was given to the client, or another of the same URL. It stays yours
+   *     to close
+   * @throws io.mortise.StoreUnavailableException if the store does not answer
+   */
+  public void examine(LockStore store) {
+    StoreMeters unused = new StoreMeters(registry, store);
   }
 
   @Override

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.mortise.FencingToken;
 import io.mortise.Lease;
@@ -13,11 +15,18 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
 import io.mortise.StaleTokenException;
+import io.mortise.internal.liveness.ForwardingStore;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreReport;
+import io.mortise.spi.StoreUrl;
 import io.mortise.testkit.BoundedWait;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.DoubleSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -197,5 +206,51 @@ class LockMetricsTest {
   void givenRoomForNoTag_thenItIsRefused() {
     assertThatThrownBy(() -> LockMetrics.builder(registry).maxLockTags(0))
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  /** What a server's settings are like can change while a client runs. */
+  @Test
+  void givenExaminedStore_whenAMinutePasses_thenItsSettingsAreGradedAnew() {
+    MockClock clock = new MockClock();
+    MeterRegistry own = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
+    AtomicReference<StoreReport> report =
+        new AtomicReference<>(
+            StoreReport.about("")
+                .fine("fsync", "on", "safe")
+                .fine("oldest snapshot", "3", "young")
+                .build());
+    AtomicInteger looks = new AtomicInteger();
+    LockStore store =
+        new ForwardingStore(LockStore.connect(StoreUrl.parse("mem:examined"))) {
+          @Override
+          public CompletionStage<StoreReport> examine() {
+            looks.incrementAndGet();
+            return CompletableFuture.completedFuture(report.get());
+          }
+        };
+    LockMetrics.of(own).examine(store);
+    assertThat(setting(own, "fsync")).isZero();
+    assertThat(setting(own, "oldest snapshot")).isZero();
+
+    report.set(
+        StoreReport.about("")
+            .weak("fsync", "off", "unsafe", "on", "power-loss")
+            .note("oldest snapshot", "9000", "old", "end it")
+            .build());
+    assertThat(setting(own, "oldest snapshot")).isZero();
+    assertThat(looks).hasValue(1);
+    clock.add(Duration.ofMinutes(1));
+    assertThat(setting(own, "oldest snapshot")).isEqualTo(1);
+    assertThat(setting(own, "fsync")).isEqualTo(2);
+    assertThat(looks).hasValue(2);
+    store.close();
+  }
+
+  private static double setting(MeterRegistry registry, String id) {
+    return registry
+        .get("mortise.store.setting")
+        .tags("store", "mem:examined", "setting", id)
+        .gauge()
+        .value();
   }
 }

@@ -4,8 +4,10 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.FailureText;
+import io.mortise.internal.storekit.ServerIdentity;
 import io.mortise.spi.document.DocumentTooLargeException;
 import io.mortise.spi.time.DurationText;
+import io.mortise.spi.time.Ticker;
 import io.nats.client.Connection;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamStatusException;
@@ -61,13 +63,20 @@ final class NatsBucket implements AutoCloseable {
 
   private final NatsConnector connector;
   private final NatsTarget target;
+  private final Ticker ticker;
   private final String stream;
+  private final ServerIdentity systems;
+
+  /** When the bucket was made that was met last; empty before there is one. */
+  private volatile String made = "";
 
   /** Sends nothing yet. The connection is closed with this, unless it is the application's. */
-  NatsBucket(NatsConnector connector, NatsTarget target) {
+  NatsBucket(NatsConnector connector, NatsTarget target, Ticker ticker) {
     this.connector = connector;
     this.target = target;
+    this.ticker = ticker;
     this.stream = "KV_" + target.bucket();
+    this.systems = ServerIdentity.renewedByRestart("systems of NATS", target.toString());
   }
 
   Connection connection() {
@@ -92,6 +101,18 @@ final class NatsBucket implements AutoCloseable {
         answer -> new MessageInfo(answer, stream, false),
         NO_MESSAGE,
         NO_STREAM);
+  }
+
+  /**
+   * A process asks for the stream when it opens a session. At another system it must, for its
+   * former session is unknown there.
+   */
+  private void meet(StreamInfo found) {
+    made = found.getCreateTime().toString();
+    String conflict = systems.conflict(made, ticker.nanos());
+    if (conflict != null) {
+      throw new StoreUnfitException(conflict);
+    }
   }
 
   /**
@@ -147,7 +168,10 @@ final class NatsBucket implements AutoCloseable {
    */
   private OptionalLong written(Message answer, int... refusals) {
     try {
-      return OptionalLong.of(new PublishAck(answer).getSeqno());
+      long sequence = new PublishAck(answer).getSeqno();
+      // The bucket is still there, which says nothing against this write.
+      var unused = made.isEmpty() ? null : systems.conflict(made, ticker.nanos());
+      return OptionalLong.of(sequence);
     } catch (JetStreamApiException e) {
       checkError(e.getApiErrorCode(), e.getMessage(), refusals);
       return OptionalLong.empty();
@@ -207,6 +231,11 @@ final class NatsBucket implements AutoCloseable {
     if (is.getMirror() != null || is.getSealed()) {
       throw unfit("cannot be written: it is a mirror, or sealed");
     }
+    if (is.getReplicas() > 1) {
+      throw unfit(
+          "has %d replicas: its servers may acknowledge two writes that expect the same revision"
+              .formatted(is.getReplicas()));
+    }
     if (republish == null
         || !republish.getDestination().equals(republished("session.>"))
         || !republish.getSource().equals(subjects() + "session.>")) {
@@ -214,6 +243,7 @@ final class NatsBucket implements AutoCloseable {
           "does not republish '%s' as '%s'"
               .formatted(subjects() + "session.>", republished("session.>")));
     }
+    meet(found);
     return found;
   }
 
@@ -260,7 +290,7 @@ final class NatsBucket implements AutoCloseable {
         && told.contains("Permissions Violation")) {
       return new StoreUnfitException(
           "NATS does not let this user use bucket '%s' (store=%s): %s. The page of the store has the permissions."
-              .formatted(target.bucket(), target, told),
+              .formatted(target.bucket(), target, FailureText.quoted(told)),
           failure);
     }
     return new CompletionException(failure);
@@ -308,11 +338,12 @@ final class NatsBucket implements AutoCloseable {
     if (code == NO_JETSTREAM || code == NO_JETSTREAM_FOR_ACCOUNT) {
       throw withoutJetStream(unavailable(error));
     }
-    throw unavailable("refuses a request: " + error);
+    throw unavailable("refuses a request: " + FailureText.quoted(error));
   }
 
+  /** A server switches it off by itself when it cannot write to its disk. */
   private StoreUnfitException withoutJetStream(Throwable cause) {
-    return new StoreUnfitException(
+    return StoreUnfitException.notWritable(
         "JetStream is not enabled, for this account at least (store=%s). Start nats-server with -js, and enable JetStream for the account."
             .formatted(target),
         cause);
@@ -342,6 +373,7 @@ final class NatsBucket implements AutoCloseable {
     long most = connection.getMaxPayload();
     int length = body.length + (headers == null ? 0 : headers.serializedLength());
     if (most > 0 && length > most) {
+      connector.tooLong(connection);
       return CompletableFuture.failedFuture(
           unavailable(
               "takes no request of %d bytes, as of a lock with very many holders and waiters: max_payload of its servers is %d"
@@ -349,6 +381,7 @@ final class NatsBucket implements AutoCloseable {
               new DocumentTooLargeException(length + " bytes")));
     }
     CompletableFuture<Message> answer;
+    long heard = NatsConnector.heard(connection);
     try {
       // Longer than the wait: what the library gives up looks as if nobody had answered.
       answer =
@@ -366,7 +399,11 @@ final class NatsBucket implements AutoCloseable {
               if (failure == null) {
                 return message;
               }
-              throw new CompletionException(failed(connection, CompletionStages.cause(failure)));
+              Throwable cause = CompletionStages.cause(failure);
+              if (cause instanceof TimeoutException) {
+                connector.unanswered(connection, heard);
+              }
+              throw new CompletionException(failed(connection, cause));
             });
   }
 
@@ -376,11 +413,13 @@ final class NatsBucket implements AutoCloseable {
       return unavailable(
           "did not answer within "
               + DurationText.formatExact(target.timeout())
-              + (told == null || told.isEmpty() ? "" : "; its last error was: " + told),
+              + (told == null || told.isEmpty()
+                  ? ""
+                  : "; its last error was: " + FailureText.quoted(told)),
           failure);
     }
     if (failure instanceof IOException) {
-      return unavailable("did not answer: " + failure.getMessage(), failure);
+      return unavailable("did not answer: " + FailureText.said(failure), failure);
     }
     return unavailable("has no stream that takes a request", failure);
   }

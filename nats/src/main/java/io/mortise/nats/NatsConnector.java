@@ -9,10 +9,12 @@ import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener;
 import io.nats.client.ErrorListener;
+import io.nats.client.ForceReconnectOptions;
 import io.nats.client.Message;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import java.io.IOException;
+import java.net.Proxy;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
@@ -40,12 +42,22 @@ final class NatsConnector implements AutoCloseable {
   private static final Duration RECONNECT_WAIT = Duration.ofMillis(200);
   private static final Duration RECONNECT_JITTER = Duration.ofMillis(100);
 
+  /** Shorter than any firewall keeps a silent connection. */
+  private static final Duration LONGEST_SILENCE = Duration.ofSeconds(1);
+
   private static final long TRY_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** All processes that wait for one crowded lock may ask. */
+  private static final long ASK_LIMIT_EVERY_SECONDS = 10;
 
   /** Null if the connection is the application's, which replaces it itself. */
   private final @Nullable NatsTarget target;
 
   private final AtomicBoolean replacing = new AtomicBoolean();
+
+  /** Whether {@link #tooLong} has asked a moment ago. */
+  private final AtomicBoolean limitAsked = new AtomicBoolean();
+
   private final AtomicLong requests = new AtomicLong();
   private final Map<Long, UnansweredRequest> unanswered = new ConcurrentHashMap<>();
   private final ConnectionListener breaks = this::failUnanswered;
@@ -84,9 +96,7 @@ final class NatsConnector implements AutoCloseable {
         && !closed
         && present.getStatus() == Connection.Status.CLOSED
         && replacing.compareAndSet(false, true)) {
-      Thread thread = new Thread(() -> replace(again), "mortise-nats-connect");
-      thread.setDaemon(true);
-      thread.start();
+      start(() -> replace(again));
     }
     return present;
   }
@@ -123,6 +133,75 @@ final class NatsConnector implements AutoCloseable {
         }
       }
     }
+  }
+
+  /** The number of messages that have come by a connection. */
+  static long heard(Connection connection) {
+    return connection.getStatistics().getInMsgs();
+  }
+
+  /**
+   * A request got no answer. If nothing at all has come since it was made, a firewall may have
+   * forgotten the connection: another one takes its place, before the library's pings find out.
+   *
+   * @param heard {@link #heard} when it was made
+   */
+  void unanswered(Connection silent, long heard) {
+    if (target != null
+        && silent.getStatus() == Connection.Status.CONNECTED
+        && heard(silent) == heard
+        && replacing.compareAndSet(false, true)) {
+      start(() -> reconnect(silent));
+    }
+  }
+
+  private void reconnect(Connection silent) {
+    try {
+      silent.forceReconnect(ForceReconnectOptions.FORCE_CLOSE_INSTANCE);
+    } catch (IOException e) {
+      // It was closed meanwhile.
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      replacing.set(false);
+    }
+  }
+
+  /**
+   * A request was longer than the server takes, as it told when the connection began. A server that
+   * has read a higher {@code max_payload} since then tells new connections only: if one of those
+   * hears of it, the present one is made again.
+   */
+  void tooLong(Connection present) {
+    NatsTarget own = target;
+    if (own != null
+        && present.getStatus() == Connection.Status.CONNECTED
+        && limitAsked.compareAndSet(false, true)) {
+      CompletableFuture.delayedExecutor(ASK_LIMIT_EVERY_SECONDS, TimeUnit.SECONDS, Runnable::run)
+          .execute(() -> limitAsked.set(false));
+      start(() -> followLimit(own, present));
+    }
+  }
+
+  private void followLimit(NatsTarget own, Connection present) {
+    try {
+      Connection asking = connect(own);
+      boolean isHigher = asking.getMaxPayload() > present.getMaxPayload();
+      asking.close();
+      if (isHigher && replacing.compareAndSet(false, true)) {
+        reconnect(present);
+      }
+    } catch (StoreUnavailableException | StoreUnfitException e) {
+      // The next request that is too long asks again.
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void start(Runnable task) {
+    Thread thread = new Thread(task, "mortise-nats-connect");
+    thread.setDaemon(true);
+    thread.start();
   }
 
   private void replace(NatsTarget again) {
@@ -183,14 +262,16 @@ final class NatsConnector implements AutoCloseable {
             .connectionName("mortise")
             .connectionTimeout(target.timeout())
             .socketWriteTimeout(target.timeout().plusSeconds(1))
-            // Of two that are not answered the second ends the connection.
-            .pingInterval(target.timeout())
-            .maxPingsOut(2)
+            // Those of two timeouts that are not answered end the connection.
+            .pingInterval(min(target.timeout(), LONGEST_SILENCE))
+            .maxPingsOut(Math.max(2, (int) target.timeout().multipliedBy(2).toSeconds()))
             .maxReconnects(-1)
             .reconnectWait(RECONNECT_WAIT)
             .reconnectJitter(RECONNECT_JITTER)
             .reconnectJitterTls(RECONNECT_JITTER)
             .reportNoResponders()
+            // That of the JVM is meant for other servers.
+            .proxy(Proxy.NO_PROXY)
             // In place of one that logs; what fails is told to callers.
             .errorListener(
                 new ErrorListener() {
@@ -200,8 +281,11 @@ final class NatsConnector implements AutoCloseable {
                   }
                 });
     if (target.tls()) {
-      // The certificate is for the host's name.
-      options.sslContext(TrustedCertificates.verifyingContext(target.ca())).noResolveHostnames();
+      // The certificate is for the host's name. Fast fallback tries all addresses of it.
+      options
+          .sslContext(TrustedCertificates.verifyingContext(target.ca()))
+          .noResolveHostnames()
+          .enableFastFallback();
     }
     String user = target.servers().user();
     String secret = target.servers().secret();
@@ -221,6 +305,10 @@ final class NatsConnector implements AutoCloseable {
     return options.build();
   }
 
+  private static Duration min(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? one : other;
+  }
+
   private static RuntimeException failure(NatsTarget target, Exception failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       String message = Objects.requireNonNullElse(cause.getMessage(), "");
@@ -229,7 +317,13 @@ final class NatsConnector implements AutoCloseable {
             "NATS speaks TLS, and the URL does not (store=%s). Add tls=true.".formatted(target),
             failure);
       }
-      if (message.startsWith("SSL connection wanted by client") || cause instanceof SSLException) {
+      if (message.startsWith("SSL connection wanted by client")) {
+        return new StoreUnfitException(
+            "NATS does not speak TLS on this port, and the URL asks for it (store=%s). Leave tls=true out, or give the port for TLS."
+                .formatted(target),
+            failure);
+      }
+      if (cause instanceof SSLException) {
         return new StoreUnfitException(
             "TLS to NATS fails (store=%s): %s. Look at 'tls', 'ca' and the host's name."
                 .formatted(target, FailureText.withoutFullStop(FailureText.said(cause))),

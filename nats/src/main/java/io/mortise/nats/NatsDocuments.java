@@ -231,7 +231,7 @@ final class NatsDocuments implements VersionedDocuments {
 
   private void tell(WatchRequest request, @Nullable Headers headers) {
     String sequence = headers == null ? null : headers.getLast(SEQUENCE);
-    if (headers != null && sequence != null) {
+    if (headers != null && sequence != null && sequence.matches("\\d{1,18}")) {
       request.tell(Long.parseLong(sequence), writer.equals(headers.getLast(WRITER)));
     }
   }

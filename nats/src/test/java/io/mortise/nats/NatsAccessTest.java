@@ -1,8 +1,12 @@
 package io.mortise.nats;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
@@ -18,16 +22,22 @@ import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.NatsServer;
 import io.mortise.testkit.server.RedisSecurity;
 import io.nats.client.Connection;
+import io.nats.client.JetStreamApiException;
 import io.nats.client.NKey;
 import io.nats.client.api.DiscardPolicy;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
@@ -188,9 +198,108 @@ class NatsAccessTest {
       String trusted = "?tls=true&" + made.trusted();
       assertLocks(server.url() + trusted);
       assertUnfit(server.url() + "?tls=true", "TLS to NATS fails");
+      assertThatThrownBy(() -> NatsStore.open(server.url() + "?tls=true&ca=" + made.key()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("without a private key");
       assertUnfit("nats://localhost:" + server.port() + trusted, "TLS to NATS fails");
       assertUnfit(server.url(), "Add tls=true");
-      assertUnfit(NatsServers.shared().url() + trusted, "TLS to NATS fails");
+      assertUnfit(
+          NatsServers.shared().url() + trusted,
+          "NATS does not speak TLS on this port, and the URL asks for it");
+    }
+  }
+
+  /** A server that reads a higher limit tells new connections alone. */
+  @Test
+  void givenConnectionThatWasToldALowerMaxPayload_whenNewOnesAreToldAHigher_thenRequestsAreTaken()
+      throws Exception {
+    try (ServerSocket relay = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+      start(() -> relay(relay, NatsServers.shared().port()));
+      String url = "nats://127.0.0.1:" + relay.getLocalPort();
+      try (LockStore store = NatsStore.open(url + "?namespace=" + NatsServers.namespace())) {
+        assertThat(isTaken(store)).isFalse();
+        BoundedWait.until(LONG, "taken", () -> isTaken(store));
+      }
+    }
+  }
+
+  private interface SocketTask {
+    void run() throws IOException;
+  }
+
+  private static void start(SocketTask task) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                task.run();
+              } catch (IOException e) {
+                // One side has closed.
+              }
+            });
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** The first connection is told that the server takes 4,096 bytes. */
+  private static void relay(ServerSocket relay, int port) throws IOException {
+    for (String told = "4096"; ; told = "1048576") {
+      Socket client = relay.accept();
+      Socket server = new Socket(InetAddress.getLoopbackAddress(), port);
+      byte[] buffer = new byte[8_192];
+      String info = new String(buffer, 0, server.getInputStream().read(buffer), UTF_8);
+      client
+          .getOutputStream()
+          .write(
+              info.replaceFirst("\"max_payload\":\\d+", "\"max_payload\":" + told).getBytes(UTF_8));
+      start(() -> forward(client, server));
+      start(() -> forward(server, client));
+    }
+  }
+
+  private static void forward(Socket from, Socket to) throws IOException {
+    try (from;
+        to) {
+      from.getInputStream().transferTo(to.getOutputStream());
+    }
+  }
+
+  private static boolean isTaken(LockStore store) {
+    return BoundedWait.join(
+        store
+            .replaceFact(LOCK, 0, "x".repeat(8_000), TTL)
+            .handle((written, failure) -> failure == null));
+  }
+
+  @Test
+  void givenAccountWhoseJetStreamIsSwitchedOff_thenItIsAnOutage_andNoOtherClientIsLetIn()
+      throws Exception {
+    String account = "accounts { A { jetstream: %s, users: [{ user: me, password: s3cret }] } }";
+    String off = "JetStream is not enabled";
+    try (NatsServer server = configured(account.formatted("enabled"))) {
+      String url = server.url().replace("//", "//me:s3cret@") + "?timeout=1s";
+      try (LockClient client = LockClient.connect(url)) {
+        configure(account.formatted("disabled"));
+        server.restart();
+        BoundedWait.until(LONG, "told", () -> refusal(client).contains(off));
+        CompletableFuture<Lease> wait = client.lock("x").acquireAsync(LONG);
+        assertThatThrownBy(() -> client.lock("y").tryAcquire())
+            .isInstanceOf(StoreUnavailableException.class)
+            .hasMessageContaining(off);
+        assertUnfit(url, off);
+        assertThat(wait).isNotDone();
+        configure(account.formatted("enabled"));
+        server.restart();
+        assertThat(wait).succeedsWithin(LONG);
+      }
+    }
+  }
+
+  private static String refusal(LockClient client) {
+    try {
+      return String.valueOf(client.lock("y").tryAcquire());
+    } catch (LockException e) {
+      return String.valueOf(e.getMessage());
     }
   }
 
@@ -208,6 +317,68 @@ class NatsAccessTest {
     assertRefused("drops what is older than 1h", made -> made.maxAge(Duration.ofHours(1)));
     assertRefused("drops locks when it is full", made -> made.discardPolicy(DiscardPolicy.Old));
     assertRefused("does not republish", made -> made.republish(null));
+  }
+
+  /** Of a cluster of three, with 2.9.10, one write in four had a twin. */
+  @Test
+  void givenBucketWithReplicas_thenItIsRefused() throws Exception {
+    List<Integer> ports = freePorts(3);
+    String routes =
+        ports.stream().map(port -> "nats://127.0.0.1:" + port).collect(Collectors.joining(","));
+    List<NatsServer> members = new ArrayList<>();
+    try {
+      for (int port : ports) {
+        members.add(
+            NatsServers.start(
+                "-n",
+                "n" + port,
+                "-cluster_name",
+                "c",
+                "-cluster",
+                "nats://127.0.0.1:" + port,
+                "-routes",
+                routes));
+      }
+      NatsServer one = members.get(0);
+      StreamConfiguration bucket =
+          StreamConfiguration.builder()
+              .name("KV_mortise-shop")
+              .subjects("$KV.mortise-shop.>")
+              .storageType(StorageType.File)
+              .discardPolicy(DiscardPolicy.New)
+              .replicas(3)
+              .build();
+      try (NatsOperator operator = NatsOperator.of(one)) {
+        BoundedWait.until(LONG, "the bucket was made", () -> makes(operator, bucket));
+      }
+      assertUnfit(one.url() + "?namespace=shop", "has 3 replicas");
+    } finally {
+      members.forEach(NatsServer::close);
+    }
+  }
+
+  /** Not before the servers have elected a leader. */
+  private static boolean makes(NatsOperator operator, StreamConfiguration bucket) {
+    try {
+      operator.streams().addStream(bucket);
+      return true;
+    } catch (IOException | JetStreamApiException e) {
+      return false;
+    }
+  }
+
+  private static List<Integer> freePorts(int count) throws IOException {
+    List<ServerSocket> open = new ArrayList<>();
+    try {
+      for (int i = 0; i < count; i++) {
+        open.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+      }
+      return open.stream().map(ServerSocket::getLocalPort).toList();
+    } finally {
+      for (ServerSocket socket : open) {
+        socket.close();
+      }
+    }
   }
 
   @Test

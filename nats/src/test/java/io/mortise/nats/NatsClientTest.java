@@ -9,6 +9,6 @@ import org.junit.jupiter.api.Tag;
 @Tag("extended")
 class NatsClientTest extends LockClientContract {
   NatsClientTest() {
-    super(new ClocklessStoreUnderTest(NatsServers::shared));
+    super(new ClocklessStoreUnderTest(NatsServers::shared).switchedBy(NatsServers::forbidWrites));
   }
 }

@@ -10,6 +10,7 @@ import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
+import io.mortise.spi.time.Ticker;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.DocumentsContract;
 import io.mortise.testkit.server.FaultInjectionProxy;
@@ -32,7 +33,7 @@ class NatsDocumentsTest extends DocumentsContract {
 
   private static NatsBucket bucket(String where) {
     NatsTarget target = NatsTarget.parse(StoreUrl.parse(where));
-    return new NatsBucket(NatsConnector.to(target), target);
+    return new NatsBucket(NatsConnector.to(target), target, Ticker.SYSTEM);
   }
 
   @Override

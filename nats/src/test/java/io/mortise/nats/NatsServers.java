@@ -2,6 +2,8 @@ package io.mortise.nats;
 
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.NatsServer;
+import io.nats.client.api.StreamConfiguration;
+import io.nats.client.api.StreamInfo;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +28,27 @@ final class NatsServers {
       shared = started;
     }
     return started;
+  }
+
+  /** No message fits into the buckets of the shared server any more. */
+  static Runnable forbidWrites() {
+    setLargestMessage(1);
+    return () -> setLargestMessage(-1);
+  }
+
+  private static void setLargestMessage(int bytes) {
+    try (NatsOperator operator = NatsOperator.of(shared())) {
+      for (StreamInfo stream : operator.streams().getStreams()) {
+        operator
+            .streams()
+            .updateStream(
+                StreamConfiguration.builder(stream.getConfiguration())
+                    .maximumMessageSize(bytes)
+                    .build());
+      }
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** Starts one; where there is none, the test is skipped, or on CI fails. */

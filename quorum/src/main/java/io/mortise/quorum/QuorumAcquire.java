@@ -114,7 +114,8 @@ final class QuorumAcquire extends QuorumRound {
             request.terms(),
             request.tokens(),
             floor,
-            provenDead);
+            provenDead,
+            request.confirms());
     quorumStripe.send(
         () ->
             memberHold.session().store.submit(asked, reply -> answered(index, memberHold, reply)));

@@ -114,7 +114,7 @@ final class QuorumConnector {
                       try {
                         quorum.join(member, opener.get());
                         log.info("Member {} is there now (store={}).", member, quorum);
-                      } catch (RuntimeException e) {
+                      } catch (RuntimeException | Error e) {
                         log.debug("Member {} cannot be opened (store={}).", member, quorum, e);
                         openLater(quorum, member, opener);
                       }

@@ -1,6 +1,7 @@
 package io.mortise.quorum;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
@@ -21,6 +22,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A member that missed a renewal is behind: each has a beat of its own to go on from. That the
  * process is not a clone is seen by the beat of the whole, here, and by each member.
+ *
+ * <p>Members that are silent are left out after the member timeout, once a majority has renewed. A
+ * majority itself may take longer: ZooKeeper proves a renewal a tick after it was asked for, and
+ * another try would have to wait as long again.
  */
 final class QuorumRenewal {
   private final QuorumSession session;
@@ -91,6 +96,10 @@ final class QuorumRenewal {
     int renewed;
     int lost;
     int unknown;
+
+    /** Whether a majority is enough by now. */
+    boolean late;
+
     @Nullable Throwable cause;
 
     RenewalRound(long next, QuorumNotificationBuffer box) {
@@ -139,10 +148,17 @@ final class QuorumRenewal {
     } finally {
       guard.unlock();
     }
-    Runnable stop = session.later(() -> timeOver(round));
+    Runnable stopWaiting = session.later(() -> late(round));
+    // Later an answer would be of no use. The engine has other rounds begun meanwhile.
+    Runnable stop = store.later(spec.ttl().toNanos(), () -> timeOver(round));
     asked.forEach(member -> ask(member, round));
     look(round);
-    var unused = round.result.whenComplete((answer, failure) -> stop.run());
+    var unused =
+        round.result.whenComplete(
+            (answer, failure) -> {
+              stopWaiting.run();
+              stop.run();
+            });
     return round.result;
   }
 
@@ -162,9 +178,7 @@ final class QuorumRenewal {
       guard.unlock();
     }
     int doubts = member.doubts();
-    member
-        .store
-        .renew(previous, next, seen)
+    CompletionStages.start(() -> member.store.renew(previous, next, seen))
         .whenComplete(
             (renewal, failure) ->
                 answered(
@@ -331,12 +345,13 @@ final class QuorumRenewal {
       over |= isLost();
       if (over || round.lost > size - store.majority()) {
         answer = lost();
-      } else if (round.renewed + round.lost + round.unknown == size) {
-        if (round.renewed >= store.majority()) {
+      } else {
+        boolean whole = round.renewed + round.lost + round.unknown == size;
+        if ((whole || round.late) && round.renewed >= store.majority()) {
           // A round that waited long for one member may end after the next.
           beat = Math.max(beat, round.next);
           answer = round.box.renewed(this::isWanted);
-        } else {
+        } else if (whole) {
           answer = new Renewal.Unknown(tooFew(round));
         }
       }
@@ -353,6 +368,16 @@ final class QuorumRenewal {
         "Only %d of %d members renewed the session (store=%s)."
             .formatted(round.renewed, store.members().size(), session.storeName()),
         round.cause);
+  }
+
+  private void late(RenewalRound round) {
+    guard.lock();
+    try {
+      round.late = true;
+    } finally {
+      guard.unlock();
+    }
+    look(round);
   }
 
   private void timeOver(RenewalRound round) {

@@ -5,6 +5,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.SessionPage;
 import io.mortise.admin.SurveyPage;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.redis.cluster.ClusterNodes;
 import io.mortise.redis.cluster.ClusterNodes.ConnectionRole;
 import io.mortise.redis.cluster.HashSlots;
@@ -94,7 +95,7 @@ final class RedisClusterStore implements PartitionedStore {
                         urlAuthority.password(),
                         tls,
                         trusted,
-                        RedisTarget.CONNECT_TIMEOUT))
+                        RedisTarget.connectTimeout(options)))
             .toList();
     return new ClusterStoreBuilder(
             options, replication, url.scheme() + ":" + urlAuthority.shown(), ticker)
@@ -223,7 +224,7 @@ final class RedisClusterStore implements PartitionedStore {
     }
 
     private void awaitOpen(RedisTransport transport) {
-      long end = ticker.nanos() + RedisTarget.CONNECT_TIMEOUT.toNanos();
+      long end = ticker.nanos() + RedisTarget.connectTimeout(options).toNanos();
       while (!transport.isOpen()) {
         if (ticker.nanos() - end > 0) {
           throw new StoreUnavailableException(
@@ -255,7 +256,7 @@ final class RedisClusterStore implements PartitionedStore {
       if (count < 1 || count > MOST_BUCKETS || (wanted != null && wanted != count)) {
         throw new StoreUnfitException(
             "Locks are kept in %s buckets here, as key '%s' says, not in %d (store=%s). Leave 'buckets' out, or choose another namespace."
-                .formatted(stored, key, proposed, display));
+                .formatted(FailureText.quoted(stored), key, proposed, display));
       }
       return count;
     }

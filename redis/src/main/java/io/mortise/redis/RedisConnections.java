@@ -3,9 +3,9 @@ package io.mortise.redis;
 import io.mortise.redis.sentinel.SentinelResolver;
 import io.mortise.redis.transport.BlockingConnection;
 import io.mortise.redis.transport.DirectTransport;
-import io.mortise.redis.transport.EndpointResolver;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
+import io.mortise.redis.transport.SameServer;
 import io.mortise.redis.transport.TlsMismatchException;
 import io.mortise.redis.transport.TransportFactory;
 import io.mortise.redis.transport.TransportListener;
@@ -78,8 +78,18 @@ record RedisConnections(
   /** As {@link #connect}, by a client library. */
   static RedisConnections over(TransportFactory transports, String display) {
     ReconnectListeners reconnects = new ReconnectListeners();
-    return connect(
-        name -> transports.connect(reconnects), reconnects, display, transports::close, false);
+    RedisConnections made =
+        connect(
+            name -> transports.connect(reconnects), reconnects, display, transports::close, false);
+    try {
+      SameServer.require(made.ops(), made.control(), display);
+    } catch (IOException e) {
+      close(made.ops());
+      close(made.control());
+      transports.close();
+      throw ServerPreflight.cannotConnect(e, display);
+    }
+    return made;
   }
 
   /** The same, where what was granted or renewed is only believed when replicas have it. */
@@ -108,9 +118,15 @@ record RedisConnections(
     Duration stuck = target.options().timeout();
     RedisTarget.Sentinel sentinel = target.sentinel();
     if (sentinel == null) {
-      EndpointResolver there = EndpointResolver.fixed(target.endpoint());
+      SameServer there = new SameServer(target.endpoint(), ticker);
       return connect(
-          name -> DirectTransport.connect(there, PREFIX + name, timer, ticker, stuck, reconnects),
+          name -> {
+            SameServer.Member member = there.member();
+            DirectTransport transport =
+                DirectTransport.connect(member, PREFIX + name, timer, ticker, stuck, reconnects);
+            member.belongsTo(transport);
+            return transport;
+          },
           reconnects,
           target.display(),
           timer::shutdownNow,

@@ -67,6 +67,7 @@ public final class RedisFence {
    * As {@link #enter(String, FencingToken)}.
    *
    * @throws io.mortise.LeaseLostException if the lease is lost
+   * @throws io.mortise.LeaseInDoubtException if it is in doubt, after a restart of its store
    * @throws IllegalStateException if the lease is not exclusive
    * @throws io.mortise.UnsupportedByStoreException if its store has no tokens
    */
@@ -90,6 +91,7 @@ public final class RedisFence {
    * As {@link #write(String, FencingToken, String...)}.
    *
    * @throws io.mortise.LeaseLostException if the lease is lost
+   * @throws io.mortise.LeaseInDoubtException if it is in doubt, after a restart of its store
    * @throws IllegalStateException if the lease is not exclusive
    * @throws io.mortise.UnsupportedByStoreException if its store has no tokens
    */

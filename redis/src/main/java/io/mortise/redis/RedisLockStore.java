@@ -22,6 +22,7 @@ import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Reply;
+import io.mortise.spi.Request;
 import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
@@ -202,16 +203,20 @@ final class RedisLockStore implements LockStore {
     connections.ops().execute(() -> connections.ops().unsubscribe(keys.inbox(session)));
   }
 
-  /** Sends an operation on a lock, and hands on what the script answers. */
-  void submit(AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
+  /** Sends a request on a lock, and hands on what the script answers. */
+  void submit(Request request, Consumer<Reply> sink) {
+    LockName name = request.name();
     String key = keys.lock(name);
-    pipeline.submit(key, operation, sink(attempt, name, key, sink));
+    pipeline.submit(
+        request, key, LockCodec.encode(request), sink(request.attempt(), name, key, sink));
   }
 
   /** As {@link #submit}, but in no hurry. */
-  void submitLater(AttemptId attempt, LockName name, String operation, Consumer<Reply> sink) {
+  void submitLater(Request request, Consumer<Reply> sink) {
+    LockName name = request.name();
     String key = keys.lock(name);
-    pipeline.submitLater(key, operation, sink(attempt, name, key, sink));
+    pipeline.submitLater(
+        request, key, LockCodec.encode(request), sink(request.attempt(), name, key, sink));
   }
 
   private ScriptPipeline.OperationCallback sink(
@@ -262,10 +267,8 @@ final class RedisLockStore implements LockStore {
   @Override
   public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
     CompletableFuture<Reply.Ended> result = new CompletableFuture<>();
-    submit(
-        attempt,
-        name,
-        LockCodec.encode(attempt, how),
+    String key = keys.lock(name);
+    Consumer<Reply> done =
         reply -> {
           if (reply instanceof Reply.Ended ended) {
             result.complete(ended);
@@ -276,7 +279,8 @@ final class RedisLockStore implements LockStore {
                     : new StoreUnavailableException(
                         "Redis refused to evict (store=" + profile.display() + "): " + reply));
           }
-        });
+        };
+    pipeline.submit(null, key, LockCodec.encode(attempt, how), sink(attempt, name, key, done));
     return result;
   }
 
@@ -351,6 +355,7 @@ final class RedisLockStore implements LockStore {
   private CompletableFuture<Integer> count(String record, String operation) {
     CompletableFuture<Integer> count = new CompletableFuture<>();
     pipeline.submit(
+        null,
         record,
         operation,
         new ScriptPipeline.OperationCallback() {

@@ -66,7 +66,7 @@ final class RedisSession implements StoreSession {
   public void submit(Request request, Consumer<Reply> sink) {
     Reply refusal = refusal(request);
     if (refusal == null) {
-      store.submit(request.attempt(), request.name(), LockCodec.encode(request), sink);
+      store.submit(request, sink);
     } else {
       sink.accept(refusal);
     }
@@ -76,7 +76,7 @@ final class RedisSession implements StoreSession {
   public void submitLater(Request request, Consumer<Reply> sink) {
     Reply refusal = refusal(request);
     if (refusal == null) {
-      store.submitLater(request.attempt(), request.name(), LockCodec.encode(request), sink);
+      store.submitLater(request, sink);
     } else {
       sink.accept(refusal);
     }

@@ -1,11 +1,11 @@
 package io.mortise.redis;
 
+import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.TransportProvider;
 import io.mortise.spi.StoreUrl;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -37,8 +37,7 @@ record RedisTarget(
           "wait-replicas",
           "wait-timeout");
 
-  /** What a connection may cost at most before the server counts as unreachable. */
-  static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration LONGEST_CONNECT = Duration.ofSeconds(5);
 
   static final int DEFAULT_PORT = 6379;
 
@@ -89,7 +88,7 @@ record RedisTarget(
             password,
             tls,
             trusted(url),
-            CONNECT_TIMEOUT);
+            connectTimeout(options));
     String display = url.scheme() + ":" + host + ":" + port + (database == 0 ? "" : "/" + database);
     return new RedisTarget(
         endpoint, display, options, library(url), Replication.of(url, options.timeout()), null);
@@ -114,15 +113,15 @@ record RedisTarget(
         .withStrictExpiry(url.flag("strict-expiry", false));
   }
 
+  /** What a connection may cost at most before the server counts as unreachable. */
+  static Duration connectTimeout(RedisStore.Options options) {
+    Duration timeout = options.timeout();
+    return timeout.compareTo(LONGEST_CONNECT) < 0 ? timeout : LONGEST_CONNECT;
+  }
+
   /** The file of the parameter {@code ca}. */
   static @Nullable Path trusted(StoreUrl url) {
-    String ca = url.parameter("ca");
-    Path trusted = ca == null ? null : Path.of(ca);
-    if (trusted != null && !Files.isReadable(trusted)) {
-      throw new IllegalArgumentException(
-          "Cannot read '" + ca + "', the parameter 'ca' of store URL '" + url + "'.");
-    }
-    return trusted;
+    return ServerUrl.trusted(url, url.scheme().startsWith("rediss"));
   }
 
   /** By what commands travel; null for sockets of our own. */

@@ -1,11 +1,14 @@
 package io.mortise.redis;
 
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.storekit.RequestQueue;
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.codec.LockCodec;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisReplies;
 import io.mortise.redis.transport.RedisTransport;
+import io.mortise.spi.Request;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
@@ -20,11 +23,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The pipeline on which operations on locks travel: while two batches are in flight the next
- * gathers, and a batch is one EVALSHA. Operations are executed in the order in which they were
- * submitted.
+ * gathers, and a batch is one EVALSHA. Operations are executed in the order of a {@link
+ * RequestQueue}.
  *
  * <p><b>Time.</b> An operation is answered within the timeout, or fails; and it is not executed
  * later than that, for each batch carries the moment after which the script refuses to grant. A
@@ -39,6 +44,9 @@ final class ScriptPipeline {
   static final int BATCH = 64;
 
   private static final int IN_FLIGHT = 2;
+
+  private static final Logger log = LoggerFactory.getLogger(ScriptPipeline.class);
+  private static final Duration AFTER_TROUBLE = Duration.ofMillis(100);
 
   /** How long an operation in no hurry waits for another to leave with. */
   private static final Duration LATER = Duration.ofNanos(500_000);
@@ -56,11 +64,14 @@ final class ScriptPipeline {
   private final long timeoutNanos;
   private final Ticker ticker;
 
-  private final Queue<PendingOperation> queue = new ConcurrentLinkedQueue<>();
+  private final Queue<PendingOperation> submitted = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean scheduled = new AtomicBoolean();
 
   /** How many times somebody wanted something sent, since the one who sends last looked. */
   private final AtomicInteger pumping = new AtomicInteger();
+
+  /** Whether the last look failed, which is logged once. For the thread that pumps. */
+  private boolean inTrouble;
 
   private final AtomicBoolean flushing = new AtomicBoolean();
 
@@ -77,6 +88,7 @@ final class ScriptPipeline {
 
   // Guarded by that.
   private final ArrayDeque<ScriptBatch> flying = new ArrayDeque<>();
+  private final RequestQueue<PendingOperation> queue = new RequestQueue<>();
   private final ArrayDeque<PendingOperation> again = new ArrayDeque<>();
   private boolean reloading;
   private boolean watched;
@@ -105,19 +117,12 @@ final class ScriptPipeline {
     void failed(boolean mayHaveRun, Throwable cause);
   }
 
-  private static final class PendingOperation {
-    final String key;
-    final String arg;
-    final OperationCallback operationCallback;
-    final long submitted;
-
-    PendingOperation(String key, String arg, long submitted, OperationCallback operationCallback) {
-      this.key = key;
-      this.arg = arg;
-      this.submitted = submitted;
-      this.operationCallback = operationCallback;
-    }
-  }
+  private record PendingOperation(
+      @Nullable Request request,
+      String key,
+      String arg,
+      long submitted,
+      OperationCallback operationCallback) {}
 
   private static final class ScriptBatch {
     final List<PendingOperation> ops = new ArrayList<>();
@@ -140,8 +145,14 @@ final class ScriptPipeline {
     }
   }
 
-  void submit(String key, String arg, OperationCallback operationCallback) {
-    queue.add(new PendingOperation(key, arg, ticker.nanos(), operationCallback));
+  /**
+   * Sends an operation with the next batch.
+   *
+   * @param request what it encodes; null if it concerns no attempt
+   */
+  void submit(
+      @Nullable Request request, String key, String arg, OperationCallback operationCallback) {
+    submitted.add(new PendingOperation(request, key, arg, ticker.nanos(), operationCallback));
     wake();
   }
 
@@ -149,8 +160,9 @@ final class ScriptPipeline {
    * As {@link #submit}, but in no hurry: leaves with the next operation, or after a moment. Who
    * gives one lock back and takes the next sends one request, not two.
    */
-  void submitLater(String key, String arg, OperationCallback operationCallback) {
-    queue.add(new PendingOperation(key, arg, ticker.nanos(), operationCallback));
+  void submitLater(
+      @Nullable Request request, String key, String arg, OperationCallback operationCallback) {
+    submitted.add(new PendingOperation(request, key, arg, ticker.nanos(), operationCallback));
     // An answer that comes after this look finds the operation in the queue.
     if (inFlight == 0 && flushing.compareAndSet(false, true)) {
       transport.schedule(this::flush, LATER);
@@ -159,7 +171,7 @@ final class ScriptPipeline {
 
   private void flush() {
     flushing.set(false);
-    if (!queue.isEmpty()) {
+    if (!submitted.isEmpty()) {
       wake();
     }
   }
@@ -178,11 +190,23 @@ final class ScriptPipeline {
   /** Sends what may be sent. One thread at a time; who comes meanwhile has it look once more. */
   private void pump() {
     if (pumping.getAndIncrement() == 0) {
-      int asked;
-      do {
-        asked = pumping.get();
-        sendAll();
-      } while (!pumping.compareAndSet(asked, 0));
+      try {
+        int asked;
+        do {
+          asked = pumping.get();
+          sendAll();
+          inTrouble = false;
+        } while (!pumping.compareAndSet(asked, 0));
+      } catch (RuntimeException | Error e) {
+        // No thread for a connection, perhaps. The next look sends what is left.
+        boolean first = !inTrouble;
+        inTrouble = true;
+        pumping.set(0);
+        transport.schedule(this::drain, AFTER_TROUBLE);
+        if (first) {
+          log.error("Requests could not be sent to Redis now.", e);
+        }
+      }
     }
   }
 
@@ -207,7 +231,7 @@ final class ScriptPipeline {
         guard.unlock();
       }
       pipelineFailures.forEach(
-          failure -> failure.op.operationCallback.failed(false, failure.cause));
+          failure -> safely(() -> failure.op.operationCallback.failed(false, failure.cause)));
       if (scriptBatch == null) {
         return;
       }
@@ -221,6 +245,9 @@ final class ScriptPipeline {
   private ScriptBatch gather(List<PipelineFailure> pipelineFailures) {
     ScriptBatch scriptBatch = new ScriptBatch(ticker.nanos());
     boolean open = transport.isOpen();
+    for (PendingOperation op = submitted.poll(); op != null; op = submitted.poll()) {
+      queue.add(op.request, op);
+    }
     while (scriptBatch.ops.size() < BATCH) {
       PendingOperation op = again.poll();
       if (op == null) {
@@ -250,14 +277,23 @@ final class ScriptPipeline {
     ops.forEach(op -> words.add(op.key));
     words.addAll(keys.guards());
     words.add(keys.prefix());
-    words.add(Long.toString(clock.deadline(ops.get(0).submitted)));
+    words.add(Long.toString(clock.deadline(oldest(ops))));
     words.add(retentionMillis);
     ops.forEach(op -> words.add(op.arg));
     String[] command = words.toArray(String[]::new);
     boolean mayGrant = ops.stream().anyMatch(op -> LockCodec.mayGrant(op.arg));
-    (mayGrant ? transport.callGranting(command) : transport.call(command))
+    CompletionStages.start(
+            () -> mayGrant ? transport.callGranting(command) : transport.call(command))
         .whenComplete(
             (answers, failure) -> transport.execute(() -> done(scriptBatch, answers, failure)));
+  }
+
+  private static long oldest(List<PendingOperation> ops) {
+    long oldest = ops.get(0).submitted;
+    for (PendingOperation op : ops) {
+      oldest = op.submitted - oldest < 0 ? op.submitted : oldest;
+    }
+    return oldest;
   }
 
   private void done(
@@ -293,7 +329,7 @@ final class ScriptPipeline {
       transport.schedule(this::goOn, later);
       return;
     } else if (over) {
-      var unused = transport.call("SCRIPT", "LOAD", Script.LOCK.text);
+      var unused = CompletionStages.start(() -> transport.call("SCRIPT", "LOAD", Script.LOCK.text));
       endReload();
     }
     if (cause == null || cause instanceof ErrorReplyException) {
@@ -337,12 +373,22 @@ final class ScriptPipeline {
     for (int i = 0; i < scriptBatch.ops.size(); i++) {
       OperationCallback operationCallback = scriptBatch.ops.get(i).operationCallback;
       if (failure != null) {
-        operationCallback.failed(mayHaveRun(failure), failure);
+        safely(() -> operationCallback.failed(mayHaveRun(failure), failure));
       } else if (whole && texts.get(i) instanceof String text) {
-        operationCallback.answered(text);
+        safely(() -> operationCallback.answered(text));
       } else {
-        operationCallback.failed(true, new IllegalStateException("The answer has another form."));
+        IllegalStateException other = new IllegalStateException("The answer has another form.");
+        safely(() -> operationCallback.failed(true, other));
       }
+    }
+  }
+
+  /** One that throws must not keep the others from being answered. */
+  private static void safely(Runnable callback) {
+    try {
+      callback.run();
+    } catch (RuntimeException | Error e) {
+      log.error("What follows from an answer of Redis could not be done.", e);
     }
   }
 
@@ -391,7 +437,8 @@ final class ScriptPipeline {
 
   private static void fail(List<ScriptBatch> batches, Throwable cause) {
     batches.forEach(
-        scriptBatch -> scriptBatch.ops.forEach(op -> op.operationCallback.failed(true, cause)));
+        scriptBatch ->
+            scriptBatch.ops.forEach(op -> safely(() -> op.operationCallback.failed(true, cause))));
   }
 
   /**

@@ -44,7 +44,7 @@ final class SentinelUrlParser {
             urlAuthority.password(),
             tls,
             trusted,
-            RedisTarget.CONNECT_TIMEOUT);
+            RedisTarget.connectTimeout(options));
     return new RedisTarget(
         server,
         url.scheme() + ":" + urlAuthority,

@@ -3,7 +3,9 @@ package io.mortise.redis;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.redis.transport.DifferentServersException;
 import io.mortise.redis.transport.ErrorReplyException;
+import io.mortise.redis.transport.NotTheMasterException;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.redis.transport.TlsMismatchException;
 import io.mortise.spi.ServerIncarnation;
@@ -22,6 +24,10 @@ import org.slf4j.LoggerFactory;
 /** Looks at a server before any lock is entrusted to it. */
 final class ServerPreflight {
   private static final Logger log = LoggerFactory.getLogger(ServerPreflight.class);
+
+  /** Errors of a server that starts, fails over, lacks replicas or cannot write to its disk. */
+  private static final List<String> PASSING =
+      List.of("BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "TRYAGAIN");
 
   private final RedisTransport redis;
   private final RedisStore.Options options;
@@ -67,6 +73,7 @@ final class ServerPreflight {
     for (Script script : Script.values()) {
       answer("SCRIPT LOAD", "SCRIPT", "LOAD", script.text);
     }
+    answer("EVALSHA", "EVALSHA", Script.JUDGE.sha, "1", prefix + "s:probe");
     if (!(answer("TIME", "TIME") instanceof List<?> time) || time.size() != 2) {
       throw unfit("The server does not tell its time", "Use a Redis server.");
     }
@@ -112,7 +119,8 @@ final class ServerPreflight {
           "Write redis:// for a server alone, redis-sentinel:// for one behind Sentinel, redis-cluster:// for a cluster.");
     }
     if (!info.getOrDefault("role", "master").equals("master")) {
-      throw unfit("The server is a replica", "Connect to the primary.");
+      throw StoreUnfitException.notWritable(
+          "The server is a replica (store=%s). Connect to the primary.".formatted(store));
     }
     checkEviction(info.getOrDefault("maxmemory_policy", "noeviction"), info.get("maxmemory"));
     checkWriting(write);
@@ -161,10 +169,7 @@ final class ServerPreflight {
           .get(options.timeout().toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof ErrorReplyException refusal) {
-        throw new StoreUnfitException(
-            "The server refused %s (store=%s): %s. Allow it to this user, or use another server."
-                .formatted(what, store, refusal.getMessage()),
-            refusal);
+        throw refused(what, refusal);
       }
       throw unreachable(e.getCause() == null ? e : e.getCause(), store);
     } catch (TimeoutException e) {
@@ -175,12 +180,29 @@ final class ServerPreflight {
     }
   }
 
+  private LockException refused(String what, ErrorReplyException refusal) {
+    String said =
+        "The server refused %s (store=%s): %s.".formatted(what, store, refusal.getMessage());
+    if (refusal.is("READONLY")) {
+      return StoreUnfitException.notWritable(said + " Connect to the primary.");
+    }
+    return PASSING.stream().anyMatch(refusal::is)
+        ? new StoreUnavailableException(said, refusal)
+        : new StoreUnfitException(said + " Allow it to this user, or use another server.", refusal);
+  }
+
   private StoreUnfitException unfit(String what, String todo) {
     return new StoreUnfitException("%s (store=%s). %s".formatted(what, store, todo));
   }
 
   /** Says why a connection could not be made, without what stands in the URL. */
   static LockException cannotConnect(Throwable failure, String store) {
+    if (root(failure) instanceof ErrorReplyException error && error.refusedCommand() != null) {
+      return new StoreUnfitException(
+          "The server refuses the command %s (store=%s): %s. Mortise needs Redis 6.2 or later, and this command allowed under its own name."
+              .formatted(error.refusedCommand(), store, error.getMessage()),
+          failure);
+    }
     for (String refusal :
         List.of("WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH", "invalid password")) {
       if (isAbout(failure, refusal)) {
@@ -200,12 +222,15 @@ final class ServerPreflight {
           "Redis has no such database (store=%s). Check the number in the store URL."
               .formatted(store));
     }
-    if (isAbout(failure, "unknown command")) {
-      return new StoreUnfitException(
-          "The server is older than Redis 6 (store=%s). Mortise needs 6.2 or later."
-              .formatted(store));
-    }
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof DifferentServersException) {
+        return new StoreUnfitException(
+            "Redis must not be used (store=%s): %s.".formatted(store, cause.getMessage()), cause);
+      }
+      if (cause instanceof NotTheMasterException && !isAbout(failure, "Sentinel")) {
+        return StoreUnfitException.notWritable(
+            "The server is a replica (store=%s). Connect to the primary.".formatted(store));
+      }
       if (cause instanceof TlsMismatchException) {
         return new StoreUnfitException(
             "Cannot connect to Redis (store=%s): %s.".formatted(store, cause.getMessage()), cause);

@@ -74,7 +74,7 @@ final class ShardedStoreOpener {
             urlAuthority.password(),
             url.scheme().startsWith("rediss"),
             RedisTarget.trusted(url),
-            RedisTarget.CONNECT_TIMEOUT);
+            RedisTarget.connectTimeout(options));
     RedisTarget target =
         new RedisTarget(
             endpoint,

@@ -1,8 +1,6 @@
 package io.mortise.redis;
 
 import io.mortise.spi.StoreUrl;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -64,7 +62,7 @@ record UrlAuthority(
   }
 
   static String decode(String part) {
-    return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+    return StoreUrl.decode(part);
   }
 
   static IllegalArgumentException wrong(StoreUrl url, String example) {

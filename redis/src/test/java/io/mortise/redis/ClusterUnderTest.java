@@ -7,6 +7,7 @@ import io.mortise.spi.partition.PartitionedStore;
 import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.RedisCluster;
 import io.mortise.testkit.server.RedisSecurity;
+import io.mortise.testkit.server.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -122,6 +124,22 @@ final class ClusterUnderTest implements StoreUnderTest {
   @Override
   public Duration shortTtl() {
     return Duration.ofMillis(400);
+  }
+
+  /** As when the replicas of all masters are gone. */
+  @Override
+  public Optional<Runnable> forbidWrites() {
+    if (shared(version).access() != null) {
+      return Optional.empty();
+    }
+    setLeastReplicas("9");
+    return Optional.of(() -> setLeastReplicas("0"));
+  }
+
+  private void setLeastReplicas(String number) {
+    for (RedisServer node : shared(version).cluster().nodes()) {
+      node.ask("CONFIG", "SET", "min-replicas-to-write", number);
+    }
   }
 
   @Override

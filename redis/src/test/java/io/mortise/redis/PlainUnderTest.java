@@ -5,6 +5,7 @@ import io.mortise.spi.LockStore;
 import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.contract.differential.ExpiringKeyTable;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -37,6 +38,11 @@ final class PlainUnderTest implements StoreUnderTest {
   @Override
   public LockStore reference() {
     return new ExpiringKeyTable();
+  }
+
+  @Override
+  public Optional<Runnable> forbidWrites() {
+    return version.forbidWrites();
   }
 
   /** One at a time, and facts beside the locks. */

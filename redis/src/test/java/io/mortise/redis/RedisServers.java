@@ -57,6 +57,12 @@ public enum RedisServers {
         this, missing -> start("--appendonly", "yes", "--appendfsync", "everysec"));
   }
 
+  /** Makes the shared server a replica of nobody; returns what makes it a primary again. */
+  Optional<Runnable> forbidWrites() {
+    shared().ask("REPLICAOF", "127.0.0.1", "1");
+    return Optional.of(() -> shared().ask("REPLICAOF", "NO", "ONE"));
+  }
+
   /** Those that all tests of the JVM share, as far as they run. */
   static Collection<RedisServer> started() {
     return List.copyOf(SHARED.values());

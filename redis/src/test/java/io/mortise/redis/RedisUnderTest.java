@@ -78,6 +78,11 @@ final class RedisUnderTest implements StoreUnderTest {
   }
 
   @Override
+  public Optional<Runnable> forbidWrites() {
+    return version.forbidWrites();
+  }
+
+  @Override
   public List<String> faults() {
     if (keys == null) {
       keys = new KeyConsistencyCheck(server().port(), namespace);

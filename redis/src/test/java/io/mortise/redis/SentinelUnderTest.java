@@ -7,6 +7,7 @@ import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.RedisSentinels;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -52,6 +53,13 @@ final class SentinelUnderTest implements StoreUnderTest {
   @Override
   public Duration shortTtl() {
     return Duration.ofMillis(400);
+  }
+
+  /** As when its replicas are gone. */
+  @Override
+  public Optional<Runnable> forbidWrites() {
+    set.get().master().ask("CONFIG", "SET", "min-replicas-to-write", "9");
+    return Optional.of(() -> set.get().master().ask("CONFIG", "SET", "min-replicas-to-write", "0"));
   }
 
   @Override

@@ -127,6 +127,15 @@ class ServerPreflightTest {
     }
   }
 
+  @Test
+  void givenServerThatLacksReplicasNow_whenOpened_thenItIsUnavailable() {
+    try (RedisServer server = RedisServers.any("--min-replicas-to-write", "1")) {
+      assertThatThrownBy(() -> connect(server.url()))
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("NOREPLICAS");
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"allkeys-lru", "volatile-ttl"})
   void givenServerThatEvicts_whenOpened_thenItIsUnfit_unlessThatIsAccepted(String policy) {

@@ -7,6 +7,7 @@ import io.mortise.spi.partition.PartitionedStore;
 import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +57,11 @@ final class ShardedUnderTest implements StoreUnderTest {
   @Override
   public Duration shortTtl() {
     return Duration.ofMillis(400);
+  }
+
+  @Override
+  public Optional<Runnable> forbidWrites() {
+    return RedisServers.REDIS_7.forbidWrites();
   }
 
   @Override

@@ -38,6 +38,14 @@ class TlsTest {
   }
 
   @Test
+  void givenKeyInPlaceOfACertificate_whenOpened_thenItIsRefusedByName() {
+    Path key = RedisSecurity.make(folder, "", "").key();
+    assertThatThrownBy(() -> connect("rediss://127.0.0.1:1?ca=" + key))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("'" + key + "', the parameter 'ca' of store URL");
+  }
+
+  @Test
   void givenUnknownCertificate_whenOpened_thenItIsUnfit() {
     try (RedisServer server = start()) {
       assertThatThrownBy(() -> connect(url(server, "127.0.0.1")))

@@ -1,7 +1,9 @@
 package io.mortise.shedlock;
 
 import io.mortise.Lease;
+import io.mortise.LeaseInDoubtException;
 import io.mortise.LeaseLostException;
+import io.mortise.LockName;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -42,7 +44,7 @@ final class LeaseSimpleLock implements SimpleLock {
       log.warn(
           "The task under ShedLock lock '{}' ended after its lease was lost, so it may have overlapped with the next"
               + " one: {}",
-          lease.name(),
+          LockName.of(lease.name()),
           e.getMessage());
     } finally {
       provider.unlocked(taken);
@@ -59,8 +61,11 @@ final class LeaseSimpleLock implements SimpleLock {
     boolean keepsShutThen;
     try {
       keepsShutThen = provider.extend(lease, times, keepsShut);
-    } catch (LeaseLostException e) {
-      log.debug("ShedLock lock '{}' could not be extended: {}", lease.name(), e.getMessage());
+    } catch (LeaseLostException | LeaseInDoubtException e) {
+      log.debug(
+          "ShedLock lock '{}' could not be extended: {}",
+          LockName.of(lease.name()),
+          e.getMessage());
       return Optional.empty();
     }
     use();
@@ -76,7 +81,7 @@ final class LeaseSimpleLock implements SimpleLock {
   private IllegalStateException usedBefore() {
     return new IllegalStateException(
         "ShedLock lock '"
-            + lease.name()
+            + LockName.of(lease.name())
             + "' was unlocked or extended before. Use the lock that extend returned.");
   }
 

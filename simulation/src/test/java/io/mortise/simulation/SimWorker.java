@@ -1,6 +1,7 @@
 package io.mortise.simulation;
 
 import io.mortise.Lease;
+import io.mortise.LeaseInDoubtException;
 import io.mortise.LeaseLostException;
 import java.time.Duration;
 import java.util.List;
@@ -128,7 +129,7 @@ final class SimWorker {
     held = lease;
     try {
       simProcess.believe(mine, lease);
-    } catch (LeaseLostException e) {
+    } catch (LeaseLostException | LeaseInDoubtException e) {
       invariantChecker.lost(simProcess, mine);
       release(mine, lease);
       return;

@@ -2,6 +2,7 @@ package io.mortise.spring;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockName;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -89,7 +90,7 @@ final class Hold {
     if (found.shared && !shared) {
       throw new IllegalStateException(
           "This thread holds lock '"
-              + name
+              + LockName.of(name)
               + "' shared and asks for it exclusively: it would wait for itself. Take the lock"
               + " exclusively in the outer call.");
     }
@@ -105,21 +106,24 @@ final class Hold {
         }
       }
     }
+    dropEnded();
     List<Hold> untilCommit = UNTIL_COMMIT.get();
-    if (untilCommit == null) {
-      return null;
-    }
-    // A transaction may have ended on another thread.
-    untilCommit.removeIf(Hold::isEnded);
-    for (Hold hold : untilCommit) {
-      if (hold.isOf(client, name)) {
-        return hold;
+    if (untilCommit != null) {
+      for (Hold hold : untilCommit) {
+        if (hold.isOf(client, name)) {
+          return hold;
+        }
       }
     }
-    if (untilCommit.isEmpty()) {
+    return null;
+  }
+
+  /** Forgets this thread's holds that are over; a transaction may have ended on another one. */
+  static void dropEnded() {
+    List<Hold> untilCommit = UNTIL_COMMIT.get();
+    if (untilCommit != null && untilCommit.removeIf(Hold::isEnded) && untilCommit.isEmpty()) {
       UNTIL_COMMIT.remove();
     }
-    return null;
   }
 
   /**

@@ -76,7 +76,11 @@ public final class LockContext {
   }
 
   static void innermost(@Nullable LockContext context) {
-    INNERMOST.set(context);
+    if (context == null) {
+      INNERMOST.remove();
+    } else {
+      INNERMOST.set(context);
+    }
   }
 
   List<Hold> holds() {
@@ -124,6 +128,7 @@ public final class LockContext {
    *
    * @throws IllegalStateException if this call holds several locks
    * @throws io.mortise.LeaseLostException if the lease is lost
+   * @throws io.mortise.LeaseInDoubtException if it is in doubt, after a restart of its store
    * @throws io.mortise.UnsupportedByStoreException if the store has no fencing tokens
    */
   public long token() {
@@ -135,6 +140,7 @@ public final class LockContext {
    *
    * @throws IllegalStateException if this call holds several locks, or its hold is shared or closed
    * @throws io.mortise.LeaseLostException if the lease is lost
+   * @throws io.mortise.LeaseInDoubtException if it is in doubt, after a restart of its store
    * @throws io.mortise.UnsupportedByStoreException if the store has no fencing tokens
    */
   public FencingToken fencingToken() {
@@ -144,7 +150,8 @@ public final class LockContext {
   /**
    * Returns if all leases of the innermost call are valid: a few clock readings, no I/O.
    *
-   * @throws io.mortise.LeaseLostException if one is not
+   * @throws io.mortise.LeaseLostException if one is lost
+   * @throws io.mortise.LeaseInDoubtException if one is in doubt, after a restart of its store
    * @throws IllegalStateException if one was closed
    */
   public void ensureValid() {
@@ -160,7 +167,7 @@ public final class LockContext {
   public Scope open() {
     LockContext before = INNERMOST.get();
     INNERMOST.set(this);
-    return () -> INNERMOST.set(before);
+    return () -> innermost(before);
   }
 
   @Override

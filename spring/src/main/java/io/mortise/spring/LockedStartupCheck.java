@@ -75,13 +75,13 @@ final class LockedStartupCheck implements SmartInitializingSingleton {
       methods.destroyBeforeClient(bean, locked);
       Object made = beans.containsSingleton(bean) ? beans.getSingleton(bean) : null;
       if (made != null && !(made instanceof FactoryBean) && !isMock(made)) {
-        checkProxy(bean, made, locked, problems);
+        checkProxy(bean, made, type, locked, problems);
       }
     }
   }
 
   private static void checkProxy(
-      String bean, Object made, Set<Method> locked, Set<String> problems) {
+      String bean, Object made, Class<?> type, Set<Method> locked, Set<String> problems) {
     if (!AopUtils.isAopProxy(made)) {
       problems.add(
           "Bean '"
@@ -100,10 +100,11 @@ final class LockedStartupCheck implements SmartInitializingSingleton {
               + " into the context that defines the bean.");
       return;
     }
+    if (!AopUtils.isJdkDynamicProxy(made)) {
+      return;
+    }
     for (Method method : locked) {
-      try {
-        Method unused = AopUtils.selectInvocableMethod(method, made.getClass());
-      } catch (IllegalStateException e) {
+      if (!isCallable(method, type, made)) {
         problems.add(
             "@Locked on "
                 + method.getDeclaringClass().getSimpleName()
@@ -115,6 +116,16 @@ final class LockedStartupCheck implements SmartInitializingSingleton {
                 + " @EnableMortise(proxyTargetClass = true).");
       }
     }
+  }
+
+  /**
+   * Whether an interface of the proxy leads to the method. Looked at from the interfaces: the
+   * parameters of a generic one are of other types than those of the method.
+   */
+  private static boolean isCallable(Method method, Class<?> type, Object proxy) {
+    return Arrays.stream(proxy.getClass().getInterfaces())
+        .flatMap(each -> Arrays.stream(each.getMethods()))
+        .anyMatch(each -> AopUtils.getMostSpecificMethod(each, type).equals(method));
   }
 
   /** Whether a test has put a mock in place of the bean, which runs nothing. */

@@ -72,6 +72,8 @@ final class TransactionHolds implements TransactionSynchronization {
           "A lock that was to be held until the end of a transaction was lost before (committed={}).",
           status == STATUS_COMMITTED,
           e);
+    } finally {
+      Hold.dropEnded();
     }
   }
 }

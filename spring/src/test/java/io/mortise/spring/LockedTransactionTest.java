@@ -7,7 +7,11 @@ import static org.awaitility.Awaitility.await;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
+import java.lang.ref.WeakReference;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -277,6 +281,35 @@ class LockedTransactionTest {
       assertThat(outside.bean(RecordingTransactionManager.class).events)
           .containsExactly("begin", "commit held");
       assertThat(outside.isHeld(NAME)).isFalse();
+    }
+  }
+
+  /** A thread of a pool outlives the application: what it keeps stays, with the class loader. */
+  @Test
+  void givenThreadOfAPool_whenItsTransactionHasEnded_thenTheThreadKeepsNoLease() throws Exception {
+    ExecutorService executor = Executors.newSingleThreadExecutor();
+    try {
+      WeakReference<Lease> lease =
+          executor
+              .submit(
+                  () -> {
+                    AtomicReference<WeakReference<Lease>> seen = new AtomicReference<>();
+                    transaction.executeWithoutResult(
+                        status ->
+                            service.untilCommitOf(
+                                () ->
+                                    seen.set(new WeakReference<>(LockContext.current().lease()))));
+                    return seen.get();
+                  })
+              .get();
+      await()
+          .until(
+              () -> {
+                System.gc();
+                return lease.refersTo(null);
+              });
+    } finally {
+      executor.shutdownNow();
     }
   }
 }

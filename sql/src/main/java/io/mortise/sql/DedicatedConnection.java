@@ -1,12 +1,21 @@
 package io.mortise.sql;
 
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.storekit.SocketKeepAlive;
+import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -15,8 +24,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A connection of the helpers' own, for what has to be committed apart from the user's transaction.
- * It is taken once and kept: a thread that waited for a second connection from the pool while it
- * holds the last one would wait for itself. Autocommit; one thread at a time.
+ * Autocommit; one thread at a time.
+ *
+ * <p>It is taken once and kept. One that broke is replaced by a thread of its own, so that it is
+ * never one that a data source keeps for the caller's transaction. The new one may have to wait for
+ * a place in the pool, and the place for a caller that waits here: hence all waits here end, and
+ * the connection that comes later is for the next caller.
  */
 final class DedicatedConnection implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DedicatedConnection.class);
@@ -25,6 +38,18 @@ final class DedicatedConnection implements AutoCloseable {
 
   /** Its statements end at once; one that does not keeps all threads of the process waiting. */
   private static final int ANSWER_MILLIS = 30_000;
+
+  /** How long a pool may take; counted from the first caller that needed the connection. */
+  private static final int CONNECT_MILLIS = 5_000;
+
+  /**
+   * After so long another connection is asked for: a driver without time limits waits for ever for
+   * a server that stands still. Longer than a connect takes to fail by itself.
+   */
+  private static final long HUNG_NANOS = TimeUnit.MINUTES.toNanos(3);
+
+  /** For a caller that has a connection and can do without this one. */
+  private static final int SHORT_MILLIS = 1_000;
 
   /**
    * How long MySQL and MariaDB wait for a row lock here; their own 50 s are a hang, as the lock may
@@ -37,6 +62,12 @@ final class DedicatedConnection implements AutoCloseable {
   private final Ticker ticker;
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable Connection connection;
+
+  /** A connection that was asked for and not taken yet. */
+  private @Nullable CompletableFuture<Connection> arriving;
+
+  private long askedAt;
+  private long usedAt;
   private boolean restoreManual;
   private int restoreTimeout;
   private String restoreLockSeconds = LOCK_SECONDS;
@@ -73,16 +104,47 @@ final class DedicatedConnection implements AutoCloseable {
         });
   }
 
+  /** There is no connection, and the work was not done. */
+  private static final class NoConnectionException extends SQLTransientConnectionException {
+    private static final long serialVersionUID = 1L;
+
+    NoConnectionException(String why, @Nullable Throwable cause) {
+      super(
+          "The SQL helpers have no connection of their own now: %s. A pool needs one more than threads that use the helpers at one time."
+              .formatted(why),
+          "08001",
+          cause);
+    }
+  }
+
   /**
    * Runs the work, once more over a new connection if the old one turns out to be broken; not if it
    * broke for want of an answer, which would take as long again.
+   *
+   * @throws SQLTransientConnectionException if there is no connection in time, or the thread is
+   *     interrupted while it waits for one: with that cause, and the flag set
    */
   <T> T call(ConnectionFunction<T> work) throws SQLException {
-    lock.lock();
+    return call(work, answerMillis, CONNECT_MILLIS);
+  }
+
+  /** As {@link #call}; empty if there is no connection soon. */
+  <T> Optional<T> tryCall(ConnectionFunction<T> work) throws SQLException {
+    try {
+      return Optional.of(call(work, SHORT_MILLIS, SHORT_MILLIS));
+    } catch (NoConnectionException e) {
+      log.debug("The SQL helpers do without a connection of their own", e);
+      return Optional.empty();
+    }
+  }
+
+  private <T> T call(ConnectionFunction<T> work, int lockMillis, int connectMillis)
+      throws SQLException {
+    enter(lockMillis);
     try {
       while (true) {
         boolean fresh = connection == null;
-        Connection open = open();
+        Connection open = open(connectMillis);
         long began = ticker.nanos();
         try {
           return work.run(open);
@@ -102,22 +164,78 @@ final class DedicatedConnection implements AutoCloseable {
     }
   }
 
-  private Connection open() throws SQLException {
+  /** A thread with an interrupt pending comes in where nobody is. */
+  private void enter(int millis) throws NoConnectionException {
+    try {
+      if (!lock.tryLock() && !lock.tryLock(millis, TimeUnit.MILLISECONDS)) {
+        throw new NoConnectionException("it was in use for " + text(millis), null);
+      }
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    }
+  }
+
+  private static NoConnectionException interrupted(InterruptedException cause) {
+    Thread.currentThread().interrupt();
+    return new NoConnectionException("the thread was interrupted", cause);
+  }
+
+  private Connection open(int millis) throws NoConnectionException {
     if (closed) {
       throw new IllegalStateException("The SQL helpers were closed.");
     }
     Connection present = connection;
-    if (present == null) {
-      present = source.getConnection();
+    long now = ticker.nanos();
+    boolean rested = now - usedAt > SocketKeepAlive.UNCHECKED.toNanos();
+    usedAt = now;
+    if (present != null && rested && !isAlive(present)) {
+      drop(new SQLException("forgotten"));
+      present = null;
+    }
+    if (present != null) {
+      return present;
+    }
+    CompletableFuture<Connection> asked = arriving;
+    if (asked != null && !asked.isDone() && now - askedAt > HUNG_NANOS) {
+      var unused = asked.thenAccept(this::giveBack);
+      asked = null;
+    }
+    if (asked == null) {
+      asked = CompletionStages.detached("mortise-sql-connect", this::connect);
+      arriving = asked;
+      askedAt = ticker.nanos();
+    }
+    long left = askedAt + TimeUnit.MILLISECONDS.toNanos(millis) - ticker.nanos();
+    try {
+      present = asked.get(Math.max(0, left), TimeUnit.NANOSECONDS);
       connection = present;
-      try {
-        prepare(present);
-      } catch (SQLException | RuntimeException e) {
-        drop(e);
+      arriving = null;
+      return present;
+    } catch (TimeoutException e) {
+      throw new NoConnectionException("the data source gave none within " + text(millis), e);
+    } catch (InterruptedException e) {
+      throw interrupted(e);
+    } catch (ExecutionException e) {
+      arriving = null;
+      Throwable cause = CompletionStages.cause(e.getCause());
+      if (cause instanceof RuntimeException wrong) {
+        throw wrong;
+      }
+      throw new NoConnectionException(String.valueOf(cause.getMessage()), cause);
+    }
+  }
+
+  /** On a thread of its own, where no transaction of the caller's is. */
+  private Connection connect() throws SQLException {
+    Connection taken = source.getConnection();
+    try {
+      prepare(taken);
+      return taken;
+    } catch (SQLException | RuntimeException e) {
+      try (taken) {
         throw e;
       }
     }
-    return present;
   }
 
   private void prepare(Connection taken) throws SQLException {
@@ -151,6 +269,14 @@ final class DedicatedConnection implements AutoCloseable {
     }
   }
 
+  private static boolean isAlive(Connection present) {
+    try {
+      return present.isValid(CHECK_SECONDS);
+    } catch (SQLException e) {
+      return false;
+    }
+  }
+
   private void drop(Exception cause) {
     Connection broken = connection;
     connection = null;
@@ -174,6 +300,9 @@ final class DedicatedConnection implements AutoCloseable {
       if (last != null) {
         giveBack(last);
       }
+      if (arriving != null) {
+        var unused = arriving.thenAccept(this::giveBack);
+      }
     } finally {
       lock.unlock();
     }
@@ -194,5 +323,9 @@ final class DedicatedConnection implements AutoCloseable {
     } catch (SQLException e) {
       log.debug("The connection of the SQL helpers was broken when it was given back.", e);
     }
+  }
+
+  private static String text(long millis) {
+    return DurationText.format(Duration.ofMillis(millis));
   }
 }

@@ -89,6 +89,7 @@ public final class FencedUpdate {
    * As {@link #execute(Connection, FencingToken)}.
    *
    * @throws io.mortise.LeaseLostException if the lease is lost
+   * @throws io.mortise.LeaseInDoubtException if it is in doubt, after a restart of its store
    * @throws IllegalStateException if the lease is not exclusive
    */
   public boolean execute(Connection connection, Lease lease) throws SQLException {

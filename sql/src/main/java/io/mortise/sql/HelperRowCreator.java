@@ -4,9 +4,11 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransactionRollbackException;
+import java.sql.Savepoint;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -16,7 +18,8 @@ import java.util.Set;
  * callers that do not wait; and on MySQL, to look for a missing row with FOR UPDATE locks the gap
  * where it belongs, so that two that do so and insert then deadlock. A row made and committed apart
  * is simply there. SQLite is the exception: it has one writer, so the row is made in the
- * transaction, which is that writer from then on.
+ * transaction, which is that writer from then on. Where the helpers' own connection is not to be
+ * had, the row is made in the transaction too, for the pool may wait for this very transaction.
  */
 final class HelperRowCreator {
   private static final int REMEMBERED = 10_000;
@@ -45,9 +48,29 @@ final class HelperRowCreator {
     if (files.dialect() == HelperDialect.SQLITE) {
       insert(user, table, name);
     } else if (!known.contains(table + name)) {
-      own.run(connection -> make(connection, table, name));
-      known.add(table + name);
+      if (own.tryCall(connection -> make(connection, table, name)).isPresent()) {
+        known.add(table + name);
+      } else {
+        makeWithin(user, table, name);
+      }
     }
+  }
+
+  /** An error would end the whole transaction of PostgreSQL. It stays unknown: it may go again. */
+  private void makeWithin(Connection user, String table, String name) throws SQLException {
+    if (exists(user, table, name)) {
+      return;
+    }
+    Savepoint savepoint = user.setSavepoint();
+    try {
+      insert(user, table, name);
+    } catch (SQLException e) {
+      user.rollback(savepoint);
+      if (!files.dialect().isDuplicate(e)) {
+        throw e;
+      }
+    }
+    user.releaseSavepoint(savepoint);
   }
 
   /**
@@ -59,16 +82,18 @@ final class HelperRowCreator {
     if (files.dialect() == HelperDialect.SQLITE || known.contains(table + name)) {
       return true;
     }
-    boolean there = own.call(connection -> exists(connection, table, name));
-    if (there) {
+    Optional<Boolean> there = own.tryCall(connection -> exists(connection, table, name));
+    if (there.orElse(false)) {
       known.add(table + name);
     }
-    return there;
+    // Without a connection of its own, the user's statement finds out.
+    return there.orElse(true);
   }
 
-  private void make(Connection connection, String table, String name) throws SQLException {
+  /** True, once it is there. */
+  private boolean make(Connection connection, String table, String name) throws SQLException {
     if (exists(connection, table, name)) {
-      return;
+      return true;
     }
     try {
       insert(connection, table, name);
@@ -78,6 +103,7 @@ final class HelperRowCreator {
         throw files.dialect().isLockTimeout(e) ? placeLocked(table, name, e) : e;
       }
     }
+    return true;
   }
 
   /** Whether this connection sees the row, as far as its transaction sees anything new. */

@@ -168,7 +168,8 @@ public final class Once {
    *     task ran, it ran twice, and the other's result is the one that is kept
    * @throws IllegalArgumentException if the wait is negative, or the result is too long
    * @throws IllegalStateException if the lock is shared or one of permits
-   * @throws InterruptedException if this thread is interrupted while it waits
+   * @throws InterruptedException if this thread is interrupted while it waits for the lock; the
+   *     recording of a result is not interrupted
    * @throws io.mortise.LockException if the lock's store refuses or does not answer
    * @throws E what the task throws; then it is not done
    * @throws SQLException if the database fails; if the task ran, whether it counts as done is
@@ -177,7 +178,7 @@ public final class Once {
   public <E extends Exception> Outcome run(DistributedLock lock, Duration wait, HeldTask<E> task)
       throws SQLException, InterruptedException, E {
     String key = lock.name();
-    Optional<Outcome> before = find(key);
+    Optional<Outcome> before = interruptibly(connection -> find(connection, key));
     if (before.isPresent()) {
       return before.get();
     }
@@ -185,17 +186,13 @@ public final class Once {
     byte[] result;
     try {
       FencingToken token = lease.fencingToken();
-      Optional<Outcome> meanwhile = patiently(connection -> begin(connection, key, token));
+      Optional<Outcome> meanwhile = interruptibly(connection -> begin(connection, key, token));
       if (meanwhile.isPresent()) {
         lease.close();
         return meanwhile.get();
       }
       result = checked(key, task.run(lease));
-      patiently(
-          connection -> {
-            done(connection, key, token, result);
-            return true;
-          });
+      record(lease, connection -> done(connection, key, token, result));
     } catch (Throwable e) {
       closeAfter(e, lease);
       throw e;
@@ -206,6 +203,36 @@ public final class Once {
       // Late, but nobody was let run before it was recorded; the present holder finds it done.
     }
     return new Outcome(result, true);
+  }
+
+  /**
+   * Records what the task has done, also if this thread is interrupted: a pool or a driver may end
+   * what an interrupted thread asks of it.
+   */
+  private void record(Lease lease, DedicatedConnection.ConnectionTask done) throws SQLException {
+    boolean interrupted = false;
+    boolean recorded = false;
+    try {
+      while (!recorded) {
+        interrupted |= Thread.interrupted();
+        try {
+          recorded =
+              patiently(
+                  connection -> {
+                    done.run(connection);
+                    return true;
+                  });
+        } catch (SQLException e) {
+          if (!Thread.currentThread().isInterrupted() || lease.state() == Lease.State.LOST) {
+            throw e;
+          }
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 
   /**
@@ -221,6 +248,18 @@ public final class Once {
           throw e;
         }
       }
+    }
+  }
+
+  private <T> T interruptibly(DedicatedConnection.ConnectionFunction<T> work)
+      throws SQLException, InterruptedException {
+    try {
+      return patiently(work);
+    } catch (SQLException e) {
+      if (e.getCause() instanceof InterruptedException interrupt && Thread.interrupted()) {
+        throw interrupt;
+      }
+      throw e;
     }
   }
 
@@ -266,13 +305,15 @@ public final class Once {
    * What came of a key, without running anything. Blocks for one round trip.
    *
    * @return empty if it is not done, or does not count any more
-   * @throws SQLException if the database fails
+   * @throws SQLException if the database fails, the data source gives no connection within 5 s, or
+   *     this thread is interrupted while it waits for one: then the flag stays set
    */
   public Optional<Outcome> find(String key) throws SQLException {
-    return own.call(
-        connection ->
-            Optional.ofNullable(read(connection, "once_read", key))
-                .flatMap(StoredOutcome::outcome));
+    return own.call(connection -> find(connection, key));
+  }
+
+  private Optional<Outcome> find(Connection connection, String key) throws SQLException {
+    return Optional.ofNullable(read(connection, "once_read", key)).flatMap(StoredOutcome::outcome);
   }
 
   /**

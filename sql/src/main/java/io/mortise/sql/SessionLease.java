@@ -1,6 +1,7 @@
 package io.mortise.sql;
 
 import io.mortise.LeaseLostException;
+import io.mortise.LockName;
 import io.mortise.event.LeaseEnd;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
@@ -132,7 +133,7 @@ public final class SessionLease implements AutoCloseable {
         String.format(
             "The session lock '%s' was lost: %s. Another may hold it by now, and this lock has no token to tell the"
                 + " two apart.",
-            name, why);
+            LockName.of(name), why);
     LeaseLostException lost =
         cause == null
             ? new LeaseLostException(message, end)
@@ -180,7 +181,9 @@ public final class SessionLease implements AutoCloseable {
       if (lost != null) {
         throw lost;
       } else if (!mine) {
-        log.warn("The release of session lock '{}' was not answered; its connection is cut.", name);
+        log.warn(
+            "The release of session lock '{}' was not answered; its connection is cut.",
+            LockName.of(name));
         session.cut();
       } else {
         release();
@@ -193,11 +196,20 @@ public final class SessionLease implements AutoCloseable {
   }
 
   private boolean lockForClose() {
+    boolean interrupted = false;
+    long deadline = ticker.nanos() + check.toNanos();
     try {
-      return use.tryLock(check.toNanos(), TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return use.tryLock();
+      while (true) {
+        try {
+          return use.tryLock(deadline - ticker.nanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 
@@ -209,7 +221,7 @@ public final class SessionLease implements AutoCloseable {
     } catch (SQLException e) {
       log.warn(
           "The release of session lock '{}' failed; its connection is cut: {}",
-          name,
+          LockName.of(name),
           e.getMessage());
       session.cut();
       return;
@@ -217,7 +229,7 @@ public final class SessionLease implements AutoCloseable {
     if (!held) {
       throw new LeaseLostException(
           "The session lock '"
-              + name
+              + LockName.of(name)
               + "' was lost before its release: the server did not know it any more. Work done under it may overlap"
               + " with the next holder's.",
           LeaseEnd.FORGOTTEN);

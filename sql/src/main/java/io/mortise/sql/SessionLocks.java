@@ -2,6 +2,7 @@ package io.mortise.sql;
 
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.sql.Connection;
@@ -102,7 +103,7 @@ public final class SessionLocks implements AutoCloseable {
         lease.check();
       } catch (RuntimeException | OutOfMemoryError e) {
         // No thread for it, say. Were this to reach the timer, nobody would check again.
-        log.warn("Session lock '{}' could not be checked this time.", lease.name(), e);
+        log.warn("Session lock '{}' could not be checked this time.", LockName.of(lease.name()), e);
       }
     }
   }
@@ -160,22 +161,16 @@ public final class SessionLocks implements AutoCloseable {
     if (closed.get()) {
       throw new IllegalStateException("The session locks were closed.");
     }
-    Connection connection = dataSource.getConnection();
-    SessionConnection session = null;
+    SessionConnection session = connect(lock);
     try {
-      session = SessionConnection.over(connection, lock);
       if (!session.acquire(wait)) {
         session.giveBack();
         return Optional.empty();
       }
       session.bound(check);
     } catch (SQLException | RuntimeException e) {
-      if (session == null) {
-        connection.close();
-      } else {
-        // The lock may have been granted: it must not go back to the pool with the connection.
-        session.cut();
-      }
+      // The lock may have been granted: it must not go back to the pool with the connection.
+      session.cut();
       throw e;
     }
     SessionLease lease = new SessionLease(name, session, check, ticker, threads, leases::remove);
@@ -185,6 +180,21 @@ public final class SessionLocks implements AutoCloseable {
       throw new IllegalStateException("The session locks were closed.");
     }
     return Optional.of(lease);
+  }
+
+  /** On a thread of its own: here it might be that of the caller's transaction. */
+  private SessionConnection connect(LockName lock) throws SQLException {
+    return CompletionStages.callDetached(
+        "mortise-session-connect",
+        () -> {
+          Connection connection = dataSource.getConnection();
+          try {
+            return SessionConnection.over(connection, lock);
+          } catch (SQLException | RuntimeException e) {
+            connection.close();
+            throw e;
+          }
+        });
   }
 
   /** Gives all locks up. Blocks as {@link SessionLease#close()} does for each. */

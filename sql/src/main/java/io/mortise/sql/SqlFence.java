@@ -46,6 +46,7 @@ public final class SqlFence {
    * As {@link #enter(Connection, FencingToken)}.
    *
    * @throws io.mortise.LeaseLostException if the lease is lost
+   * @throws io.mortise.LeaseInDoubtException if it is in doubt, after a restart of its store
    * @throws IllegalStateException if autocommit is on, the lease is not exclusive, or on H2 the
    *     isolation level is SERIALIZABLE or SNAPSHOT
    */

@@ -16,9 +16,8 @@ import org.jspecify.annotations.Nullable;
  * {@link Once}. One per database and process; thread-safe.
  *
  * <p>It takes one connection from the data source when it first needs one, and keeps it until
- * {@link #close()}: rows are made there, apart from your transactions. Hand in the pool itself, not
- * a proxy that gives the connection of the transaction in progress (Spring's {@code
- * TransactionAwareDataSourceProxy}).
+ * {@link #close()}: rows are made there, apart from your transactions. Where the pool gives none
+ * within a second, they are made in your transaction, behind a savepoint.
  *
  * <p>The tables are in {@code META-INF/mortise/<database>/helpers.sql} of the jar, and are made by
  * {@link #open} unless forbidden. Databases: PostgreSQL 12, MySQL 8.0.17, MariaDB 10.6, H2 2.2.220,

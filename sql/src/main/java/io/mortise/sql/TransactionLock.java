@@ -1,5 +1,6 @@
 package io.mortise.sql;
 
+import io.mortise.LockName;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Objects;
@@ -43,7 +44,9 @@ public final class TransactionLock {
       byte[] row = HelperRowCreator.bytes(name);
       if (files.statement(connection, "txlock_mint").add(row).update() != 1) {
         throw new IllegalStateException(
-            "The transaction that had lock '" + name + "' is over, and its row was deleted.");
+            "The transaction that had lock '"
+                + LockName.of(name)
+                + "' is over, and its row was deleted.");
       }
       token =
           Objects.requireNonNull(

@@ -9,6 +9,7 @@ import io.mortise.LockClient;
 import io.mortise.StaleTokenException;
 import io.mortise.admin.Eviction;
 import io.mortise.testkit.RerunIfPaused;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -18,7 +19,9 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -275,6 +278,55 @@ class OnceTest extends HelperTest {
       goOn.countDown();
       assertThatThrownBy(() -> get(stale)).isInstanceOf(StaleTokenException.class);
       assertThat(once.find(lock.name()).map(OnceTest::text)).hasValue("run 1");
+    }
+  }
+
+  /** Connections that, as those of pools, serve no interrupted thread. */
+  private DataSource interruptible(AtomicBoolean interrupts) {
+    return (DataSource)
+        Proxy.newProxyInstance(
+            DataSource.class.getClassLoader(),
+            new Class<?>[] {DataSource.class},
+            (source, open, none) -> {
+              Connection connection = database.connect();
+              return Proxy.newProxyInstance(
+                  Connection.class.getClassLoader(),
+                  new Class<?>[] {Connection.class},
+                  (proxy, method, arguments) -> {
+                    if (method.getName().equals("prepareStatement")) {
+                      if (interrupts.getAndSet(false)) {
+                        Thread.currentThread().interrupt();
+                      }
+                      if (Thread.currentThread().isInterrupted()) {
+                        throw new SQLException("Interrupted while it waited for a connection.");
+                      }
+                    }
+                    return method.invoke(connection, arguments);
+                  });
+            });
+  }
+
+  @Test
+  void givenInterruptsAtTheEndOfTheTask_thenItsResultIsRecorded_andTheFlagKept() throws Exception {
+    AtomicBoolean interrupts = new AtomicBoolean();
+    try (LockClient client = LockClient.connect("mem:");
+        SqlHelpers pooled = SqlHelpers.open(interruptible(interrupts))) {
+      DistributedLock lock = client.lock("report/2026-11");
+      Once.Outcome outcome =
+          pooled
+              .once()
+              .run(
+                  lock,
+                  LONG,
+                  lease -> {
+                    Thread.currentThread().interrupt();
+                    interrupts.set(true);
+                    return ("run " + runs.incrementAndGet()).getBytes(StandardCharsets.UTF_8);
+                  });
+      assertThat(Thread.interrupted()).isTrue();
+      assertThat(outcome.ran()).isTrue();
+      assertThat(runUnder(lock).ran()).isFalse();
+      assertThat(runs).hasValue(1);
     }
   }
 }

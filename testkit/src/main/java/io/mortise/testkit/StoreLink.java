@@ -52,6 +52,7 @@ public final class StoreLink implements PartitionedStore {
   private static final Duration LONG_PATIENCE = Duration.ofSeconds(3);
 
   private final LockStore store;
+  private final StoreProfile profile;
   private final SharedLinkState line;
   private final Map<Integer, StoreLink> parts = new ConcurrentHashMap<>();
 
@@ -73,16 +74,33 @@ public final class StoreLink implements PartitionedStore {
     /** Nothing arrives, and the sender knows at once. */
     REFUSING,
     /** All arrives and is executed; no answer and no push comes back. */
-    ANSWERS_LOST
+    ANSWERS_LOST,
+    /** Nothing arrives, and nobody is ever told. */
+    UNANSWERED,
+    /** Each acquire is told that its session is gone, as by another server. */
+    SESSION_UNKNOWN,
+    /** Each acquire is told that its attempt has ended. */
+    ATTEMPT_ENDED,
+    /** Each acquire finds a holder whose session has ended, and which nobody removes. */
+    DEAD_HOLDER
   }
 
   /** An intact link. */
   public StoreLink(LockStore store) {
-    this(store, new SharedLinkState());
+    this(store, store.profile().maxInFlight());
   }
 
-  private StoreLink(LockStore store, SharedLinkState line) {
+  /** An intact link to a store that says that its timeout is this. */
+  public StoreLink(LockStore store, Duration timeout) {
+    this(store, timeout, new SharedLinkState());
+  }
+
+  private StoreLink(LockStore store, Duration timeout, SharedLinkState line) {
+    StoreProfile below = store.profile();
     this.store = store;
+    this.profile =
+        new StoreProfile(
+            below.display(), below.capabilities(), timeout, below.minTtl(), below.expiryLag());
     this.line = line;
   }
 
@@ -103,7 +121,7 @@ public final class StoreLink implements PartitionedStore {
 
   @Override
   public StoreProfile profile() {
-    return store.profile();
+    return profile;
   }
 
   @Override
@@ -119,7 +137,8 @@ public final class StoreLink implements PartitionedStore {
   @Override
   public LockStore partition(int number) {
     return store instanceof PartitionedStore whole
-        ? parts.computeIfAbsent(number, one -> new StoreLink(whole.partition(one), line))
+        ? parts.computeIfAbsent(
+            number, one -> new StoreLink(whole.partition(one), profile.maxInFlight(), line))
         : this;
   }
 
@@ -139,7 +158,7 @@ public final class StoreLink implements PartitionedStore {
         store.open(
             spec,
             hint -> {
-              if (line.linkState == LinkState.UP) {
+              if (passes()) {
                 hints.accept(hint);
               }
             }));
@@ -147,6 +166,9 @@ public final class StoreLink implements PartitionedStore {
 
   @Override
   public CompletionStage<SessionVerdict> judge(SessionId session) {
+    if (line.linkState == LinkState.DEAD_HOLDER) {
+      return CompletableFuture.completedFuture(new SessionVerdict.SessionEnded());
+    }
     return stage(() -> store.judge(session), CompletableFuture::failedFuture);
   }
 
@@ -211,6 +233,35 @@ public final class StoreLink implements PartitionedStore {
   @Override
   public void close() {}
 
+  /** Whether answers and pushes arrive. */
+  private boolean passes() {
+    return switch (line.linkState) {
+      case UP, SESSION_UNKNOWN, ATTEMPT_ENDED, DEAD_HOLDER -> true;
+      default -> false;
+    };
+  }
+
+  /** What an acquire is told instead of being sent; null if it is sent. */
+  private static @Nullable Reply instead(LinkState linkState, Request request) {
+    if (!(request instanceof Request.Acquire acquire)) {
+      return null;
+    }
+    AttemptId attempt = request.attempt();
+    Reply.Holder dead =
+        new Reply.Holder(new AttemptId(new SessionId("dead-session"), 1), 0, Duration.ZERO);
+    return switch (linkState) {
+      case SESSION_UNKNOWN ->
+          new Reply.Refused(attempt, Reply.RefusalReason.SESSION_GONE, "told by the test");
+      case ATTEMPT_ENDED ->
+          new Reply.Refused(attempt, Reply.RefusalReason.ENDED, "told by the test");
+      case DEAD_HOLDER ->
+          acquire.queue()
+              ? new Reply.Queued(attempt, 1, dead, Duration.ofMillis(1))
+              : new Reply.Busy(attempt, dead, Duration.ofMillis(1));
+      default -> null;
+    };
+  }
+
   private static Executor later(LinkState linkState) {
     Duration patience = linkState == LinkState.SILENT ? LONG_PATIENCE : PATIENCE;
     return CompletableFuture.delayedExecutor(patience.toMillis(), TimeUnit.MILLISECONDS);
@@ -226,6 +277,9 @@ public final class StoreLink implements PartitionedStore {
     if (sent == LinkState.REFUSING) {
       return failure.apply(silence());
     }
+    if (sent == LinkState.UNANSWERED) {
+      return new CompletableFuture<>();
+    }
     if (sent == LinkState.CUT || sent == LinkState.SILENT) {
       return silent(sent, failure);
     }
@@ -233,10 +287,7 @@ public final class StoreLink implements PartitionedStore {
     return send.get()
         .whenComplete((answer, failed) -> PauseDetector.answered(System.nanoTime() - began))
         .thenCompose(
-            answer ->
-                line.linkState == LinkState.UP
-                    ? CompletableFuture.completedFuture(answer)
-                    : silent(sent, failure));
+            answer -> passes() ? CompletableFuture.completedFuture(answer) : silent(sent, failure));
   }
 
   private static <T> CompletableFuture<T> silent(
@@ -276,7 +327,13 @@ public final class StoreLink implements PartitionedStore {
           () ->
               later(sent)
                   .execute(() -> sink.accept(new Reply.Failed(request.attempt(), true, silence())));
+      Reply instead = instead(sent, request);
+      if (instead != null) {
+        sink.accept(instead);
+        return;
+      }
       switch (sent) {
+        case UNANSWERED -> {}
         case REFUSING -> sink.accept(new Reply.Failed(request.attempt(), false, silence()));
         case CUT, SILENT -> lost.run();
         default ->
@@ -284,7 +341,7 @@ public final class StoreLink implements PartitionedStore {
                 request,
                 reply -> {
                   PauseDetector.answered(System.nanoTime() - began);
-                  if (line.linkState == LinkState.UP) {
+                  if (passes()) {
                     sink.accept(reply);
                   } else {
                     lost.run();

@@ -123,6 +123,15 @@ public interface StoreUnderTest extends AutoCloseable {
     return Optional.empty();
   }
 
+  /**
+   * Has the server that keeps the locks take no writes, as a standby or a demoted primary does.
+   *
+   * @return has it take writes again; empty if this server cannot be switched
+   */
+  default Optional<Runnable> forbidWrites() {
+    return Optional.empty();
+  }
+
   /** Removes what the test left, after the store was closed. */
   @Override
   default void close() {}

@@ -7,9 +7,11 @@ import io.mortise.zookeeper.internal.SessionLayout.StepCallback;
 import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.zookeeper.internal.node.TokenEpoch;
+import java.time.Instant;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The node of a session, which holds its beat: a renewal writes it with the version that the last
@@ -22,6 +24,10 @@ final class SessionNode {
   private final SessionCore core;
   private final String path;
   private long tokenBase;
+
+  /** When the data of these servers began; empty if that is not known. */
+  private String ensemble = "";
+
   private int version;
 
   SessionNode(SessionCore core) {
@@ -43,17 +49,28 @@ final class SessionNode {
         core.layout(),
         core.acl(),
         missing -> core.guard().run(() -> core.makeContainers(missing)),
-        (code, base) ->
+        (code, epoch) ->
             core.guard()
                 .run(
                     () -> {
                       if (code == Code.OK) {
-                        tokenBase = base;
-                        make(beat, 0, then);
+                        begin(epoch, beat, then);
                       } else {
                         notMade(code, core.layout().epoch(), then);
                       }
                     }));
+  }
+
+  private void begin(@Nullable Stat epoch, long beat, StepCallback then) {
+    tokenBase = TokenEpoch.base(epoch);
+    ensemble =
+        epoch == null ? "" : Instant.ofEpochMilli(epoch.getCtime()) + ", " + epoch.getCzxid();
+    String conflict = core.store().conflict(ensemble);
+    if (conflict == null) {
+      make(beat, 0, then);
+    } else {
+      then.refused(new Renewal.Unknown(new StoreUnfitException(conflict)));
+    }
   }
 
   private void make(long beat, int tries, StepCallback then) {
@@ -161,6 +178,8 @@ final class SessionNode {
 
   private void accepted(Stat stat, StepCallback then) {
     version = stat.getVersion();
+    // It is still there, which says nothing against this session.
+    var unused = core.store().conflict(ensemble);
     then.succeeded(stat.getMtime());
   }
 

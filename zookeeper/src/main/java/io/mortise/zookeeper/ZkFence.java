@@ -74,6 +74,7 @@ public final class ZkFence {
    * As {@link #enter(FencingToken)}.
    *
    * @throws io.mortise.LeaseLostException if the lease is lost
+   * @throws io.mortise.LeaseInDoubtException if it is in doubt, after a restart of its store
    * @throws IllegalStateException if the lease is not exclusive
    */
   public FencedWrites enter(Lease lease) throws KeeperException, InterruptedException {

@@ -7,6 +7,7 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.SessionPage;
 import io.mortise.admin.SurveyPage;
+import io.mortise.internal.storekit.ServerIdentity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
@@ -76,6 +77,7 @@ final class ZooKeeperLockStore implements LockStore {
   private final ZooKeeperInspector zooKeeperInspector;
   private final ZooKeeperSurvey zooKeeperSurvey;
   private final NodeFacts nodeFacts;
+  private final ServerIdentity ensembles;
 
   private ZooKeeperLockStore(
       ZooKeeperConnector zooKeeperConnector,
@@ -98,6 +100,7 @@ final class ZooKeeperLockStore implements LockStore {
             resources.limits().tick().multipliedBy(4));
     this.zooKeeperInspector = new ZooKeeperInspector(this, wall);
     this.zooKeeperSurvey = new ZooKeeperSurvey(this, zooKeeperInspector, wall);
+    this.ensembles = ServerIdentity.renewedByRestart("ensembles of ZooKeeper", display);
     this.nodeFacts =
         new NodeFacts(resources, options.acl(), nodeLayout.clock(), nodeLayout.facts());
     resources.check(
@@ -167,15 +170,25 @@ final class ZooKeeperLockStore implements LockStore {
     return zooKeeperInspector;
   }
 
+  /**
+   * As {@link ServerIdentity#conflict(String, long)}.
+   *
+   * @param ensemble empty if that is not known
+   */
+  @Nullable String conflict(String ensemble) {
+    return ensemble.isEmpty() ? null : ensembles.conflict(ensemble, ticker.nanos());
+  }
+
   void forget(SessionCore session) {
     sessions.remove(session.id(), session);
   }
 
   private void expire() {
+    // First: a receiver of an answer that throws must not end the expiry of all requests.
+    timer().in(EXPIRY_NANOS, this::expire);
     long now = ticker.nanos();
     long requestTimeout = options.timeout().toNanos();
     sessions.values().forEach(session -> session.expire(now, requestTimeout));
-    timer().in(EXPIRY_NANOS, this::expire);
   }
 
   // ---- The store ----

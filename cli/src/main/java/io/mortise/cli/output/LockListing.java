@@ -5,8 +5,6 @@ import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.console.internal.view.LockFormatter;
 import io.mortise.console.internal.view.OutputSanitizer;
-import io.mortise.spi.AttemptId;
-import io.mortise.spi.SessionId;
 import io.mortise.spi.time.DurationText;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
@@ -178,7 +176,8 @@ public final class LockListing {
       case GONE -> LockFormatter.gone(lock) + ", " + waiting(lock);
       case SHUT -> shut(lock) + ", " + waiting(lock);
       case CHANGING_HANDS -> "changing hands, " + waiting(lock);
-      case FREE -> "free";
+      // A name that was never used looks like this, and a wrong one.
+      case FREE -> lock.lastToken() == 0 && lock.lastEnd() == null ? "no record of it" : "free";
     };
   }
 
@@ -196,19 +195,5 @@ public final class LockListing {
     }
     ZonedDateTime began = now.minus(party.since()).truncatedTo(ChronoUnit.SECONDS);
     return began.toLocalDate().equals(now.toLocalDate()) ? TIME.format(began) : DAY.format(began);
-  }
-
-  /**
-   * The attempt that a user means, in the short form or in that of the library.
-   *
-   * @throws IllegalArgumentException if it is neither
-   */
-  public static AttemptId attempt(String text) {
-    int point = text.indexOf('.');
-    if (point < 0 || !text.substring(point + 1).matches("\\d{1,16}")) {
-      return AttemptId.parse(text);
-    }
-    return new AttemptId(
-        new SessionId(text.substring(0, point)), Long.parseLong(text.substring(point + 1)));
   }
 }

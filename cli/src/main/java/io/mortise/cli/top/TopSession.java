@@ -205,7 +205,7 @@ public final class TopSession {
   }
 
   private static String message(RuntimeException e) {
-    return OutputSanitizer.hide(String.valueOf(e.getMessage()));
+    return OutputSanitizer.message(e);
   }
 
   private void begin(String name, Supplier<String> task) {

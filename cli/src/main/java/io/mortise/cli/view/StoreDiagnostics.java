@@ -14,6 +14,7 @@ import io.mortise.spi.StoreSession;
 import io.mortise.spi.partition.PartitionedStore;
 import io.mortise.spi.time.DurationText;
 import java.security.SecureRandom;
+import java.security.Security;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -25,6 +26,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +49,10 @@ public final class StoreDiagnostics {
   /** How differently clocks may run: what the engine allows for. */
   private static final double MOST_DRIFT = 0.001;
 
+  /** A host that is not an address, as stores are displayed: before a port or a path. */
+  private static final Pattern HOST_NAME =
+      Pattern.compile("(?:://|[:,(@ ])([A-Za-z][\\w.-]*)(?::\\d+|/)");
+
   private final LockStore store;
   private final SecureRandom random = new SecureRandom();
   private long beat;
@@ -63,6 +70,7 @@ public final class StoreDiagnostics {
     StoreReport told = StoreReport.of(store);
     StoreReport.Builder report = StoreReport.about(told.mode());
     told.findings().forEach(report::add);
+    hostNames(report, store.profile().display());
     tryLock(report);
     SessionSpec spec =
         new SessionSpec(
@@ -80,6 +88,30 @@ public final class StoreDiagnostics {
       await(session.close());
     }
     return report.build();
+  }
+
+  /**
+   * A name that leads elsewhere after a failover is followed as soon as the JVM looks it up again.
+   */
+  static void hostNames(StoreReport.Builder report, String display) {
+    String names =
+        HOST_NAME
+            .matcher(display)
+            .results()
+            .map(found -> found.group(1))
+            .filter(name -> !name.equals("localhost"))
+            .distinct()
+            .collect(Collectors.joining(", "));
+    if (!names.isEmpty()) {
+      String seconds = Security.getProperty("networkaddress.cache.ttl");
+      report.note(
+          "host names",
+          names,
+          "A JVM keeps an address for 30 s by default; here networkaddress.cache.ttl is "
+              + (seconds == null || seconds.isBlank() ? "not set." : seconds + "."),
+          "If names move in a failover, set networkaddress.cache.ttl to a few seconds in each"
+              + " application; leases outlive only a failover that is followed within their TTL.");
+    }
   }
 
   /**

@@ -240,7 +240,7 @@ class TopScreenTest {
     press("/nosuch");
     assertThat(text()).contains("No lock is like 'nosuch'");
     press(KeyName.ENTER);
-    assertThat(text()).contains("nosuch: free");
+    assertThat(text()).contains("nosuch: no record of it");
   }
 
   @Test
@@ -410,7 +410,7 @@ class TopScreenTest {
     admin.locks.remove("wanted");
     SeenLock seen = observer.look("wanted");
     model.looked(seen, null);
-    assertThat(text()).contains("wanted: free", "What happened last");
+    assertThat(text()).contains("wanted: no record of it", "What happened last");
     press(KeyName.ESCAPE);
     assertThat(text()).contains("calm").doesNotContain("wanted");
   }

@@ -65,6 +65,10 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
                           + context.getRequiredTestMethod().getName()
                           + ".png")));
     }
+    if (page != null) {
+      // A request may arrive at a handler of the test while its context closes.
+      page.unrouteAll();
+    }
     while (!open.isEmpty()) {
       open.pop().close();
     }
@@ -138,8 +142,14 @@ final class ConsolePage implements BeforeEachCallback, AfterEachCallback {
 
   /** Opens the link that the terminal shows, and from there a place of the page. */
   void visit(String fragment) {
-    page.navigate(console.url().toString());
+    open();
+    page.locator("main").waitFor(); // Nobody hears a key before.
     go(fragment);
+  }
+
+  /** Opens the link that the terminal shows. */
+  void open() {
+    page.navigate(console.url().toString());
   }
 
   /** Goes to a place of the page. */

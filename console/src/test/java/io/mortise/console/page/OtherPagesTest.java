@@ -28,12 +28,34 @@ class OtherPagesTest {
     ConsolePage.hold(one, "account/1", "transfer");
     console.visit("/");
     Page page = console.page();
-    assertThat(page.locator("main")).containsText("Nothing waits for long");
+    assertThat(page.locator("main")).containsText("No lock is in trouble");
     console.queue(console.client("two"), "account/1", "");
-    assertThat(page.locator(".rows li")).containsText("account/1");
+    assertThat(page.locator("section[aria-label='Waited for'] li")).containsText("account/1");
+    assertThat(page.locator("section[aria-label='Trouble now']"))
+        .containsText("No lock is in trouble");
     page.locator(".groups").getByText("invoice/").click();
     assertThat(console.table().locator("tbody tr")).hasCount(1);
     assertThat(console.row("invoice/")).isVisible();
+  }
+
+  /** A process that only waits has a short session, and is as well as any other. */
+  @Test
+  void givenWaiter_whenProcessesAreShown_thenItIsNotShownAsAboutToEnd() {
+    console.start(TestStore.MEMORY.newUrl());
+    ConsolePage.hold(console.client("one"), "account/1", "");
+    console.queue(console.client("two"), "account/1", "");
+    console.visit("/processes");
+    Locator rows = console.page().locator("tbody tr");
+    assertThat(rows.filter(new Locator.FilterOptions().setHasText("two"))).containsText("waiter");
+    assertThat(rows.filter(new Locator.FilterOptions().setHasText("one"))).containsText("left");
+  }
+
+  @Test
+  void givenDoctor_whenOverviewIsShown_thenTheGuaranteesAreAskedForOnce() {
+    console.start(
+        TestStore.MEMORY.newUrl(), builder -> builder.diagnostics(SampleDiagnostics::report));
+    console.visit("/");
+    assertThat(console.page().locator(".tiles")).containsText("redis/forgets");
   }
 
   @Test

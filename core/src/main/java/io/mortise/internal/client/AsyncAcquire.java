@@ -1,8 +1,6 @@
 package io.mortise.internal.client;
 
 import io.mortise.Lease;
-import io.mortise.LockName;
-import io.mortise.LockTimeoutException;
 import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.internal.engine.Engine;
 import io.mortise.internal.engine.LeaseImpl;
@@ -23,19 +21,23 @@ import org.jspecify.annotations.Nullable;
 /** One acquire that no thread waits for. A caller who completes the future gives the attempt up. */
 final class AsyncAcquire {
   private final Engine engine;
-  private final LockName name;
   private final LeaseLeakDetector leaks;
   private final CompletableFuture<Lease> future = new CompletableFuture<>();
   private final AtomicBoolean delivered = new AtomicBoolean();
   private @Nullable Waiter waiter;
+  private @Nullable WaitLimit waitLimit;
   private volatile EngineScheduler.@Nullable ScheduledTimer scheduledTimer;
 
-  /** Until when to wait, and what to say then. */
+  /**
+   * How long to wait, and how it fails.
+   *
+   * @param nanos the longest wait; a try also ends at the store's timeout
+   * @param failure of a wait whose time is over, or of a try that found the lock busy
+   */
   record WaitLimit(long nanos, Function<Waiter, RuntimeException> failure) {}
 
-  AsyncAcquire(Engine engine, LockName name, LeaseLeakDetector leaks) {
+  AsyncAcquire(Engine engine, LeaseLeakDetector leaks) {
     this.engine = engine;
-    this.name = name;
     this.leaks = leaks;
   }
 
@@ -43,6 +45,7 @@ final class AsyncAcquire {
       Function<Runnable, Waiter> waiters, @Nullable WaitLimit waitLimit) {
     Waiter mine = waiters.apply(this::deliver);
     waiter = mine;
+    this.waitLimit = waitLimit;
     try {
       engine.begin(mine);
     } catch (IllegalStateException e) {
@@ -50,7 +53,16 @@ final class AsyncAcquire {
       future.completeExceptionally(e);
       return future;
     }
-    if (waitLimit != null && waitLimit.nanos() != 0 && !mine.isDone()) {
+    if (waitLimit != null && mine.isTry() && !mine.isDone()) {
+      boolean expires = engine.tryNanos() <= waitLimit.nanos();
+      scheduledTimer =
+          engine
+              .env()
+              .timers()
+              .schedule(
+                  Math.min(engine.tryNanos(), waitLimit.nanos()),
+                  () -> timeOut(mine, waitLimit, expires));
+    } else if (waitLimit != null && !mine.isDone()) {
       long finalPollLead = Engine.finalPollLead(waitLimit.nanos());
       scheduledTimer =
           engine
@@ -81,14 +93,15 @@ final class AsyncAcquire {
 
   private void endSoon(Waiter mine, WaitLimit waitLimit, long finalPollLead) {
     engine.onDeadlineNear(mine);
-    scheduledTimer = engine.env().timers().schedule(finalPollLead, () -> timeOut(mine, waitLimit));
+    scheduledTimer =
+        engine.env().timers().schedule(finalPollLead, () -> timeOut(mine, waitLimit, false));
     if (future.isDone()) {
       scheduledTimer.cancel();
     }
   }
 
-  private void timeOut(Waiter mine, WaitLimit waitLimit) {
-    if (engine.cancel(mine)) {
+  private void timeOut(Waiter mine, WaitLimit waitLimit, boolean expires) {
+    if (expires ? engine.expireTry(mine) : engine.cancel(mine)) {
       engine
           .env()
           .callbacks()
@@ -120,9 +133,7 @@ final class AsyncAcquire {
       }
       case FAILED -> future.completeExceptionally(mine.failureHere());
       case BUSY ->
-          future.completeExceptionally(
-              new LockTimeoutException(
-                  "Lock '" + name + "' is held by another, and was tried only once."));
+          future.completeExceptionally(Objects.requireNonNull(waitLimit).failure().apply(mine));
       default -> {
         // Cancelled: who cancelled completes the future.
       }

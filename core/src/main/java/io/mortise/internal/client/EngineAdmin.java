@@ -1,8 +1,10 @@
 package io.mortise.internal.client;
 
+import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
+import io.mortise.admin.LocalWaits;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
@@ -27,6 +29,8 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -47,24 +51,27 @@ final class EngineAdmin implements LockAdmin {
 
   private final LockStore store;
   private final StoreCall call;
-  private final IdleGrants idleGrants;
+  private final OwnLocks ownLocks;
 
   /** What only the client's own process knows. */
-  interface IdleGrants {
+  interface OwnLocks {
     /** For how long the client keeps this grant idle; null if it does not. */
     @Nullable Duration idleLeft(LockName name, AttemptId attempt);
+
+    /** Which of its callers wait. */
+    LocalWaits waits();
   }
 
-  EngineAdmin(LockStore store, Runnable refuseIfClosed, IdleGrants idleGrants) {
+  EngineAdmin(LockStore store, Runnable refuseIfClosed, OwnLocks ownLocks) {
     this.store = store;
     this.call = new StoreCall(store, refuseIfClosed);
-    this.idleGrants = idleGrants;
+    this.ownLocks = ownLocks;
   }
 
   @Override
   public Optional<LockInfo> find(String name) {
     LockQuery query = LockQuery.of(LockName.of(name));
-    return call.ask(() -> store.inspect(query)).locks().stream().findFirst().map(this::info);
+    return ask(() -> store.inspect(query)).locks().stream().findFirst().map(this::info);
   }
 
   @Override
@@ -77,19 +84,37 @@ final class EngineAdmin implements LockAdmin {
     return page(query(prefix, cursor, limit, true));
   }
 
+  private <T> T ask(Callable<CompletionStage<T>> question) {
+    return ask(question, false);
+  }
+
+  private <T> T askPage(Callable<CompletionStage<T>> question) {
+    return ask(question, true);
+  }
+
+  private <T> T ask(Callable<CompletionStage<T>> question, boolean page) {
+    try {
+      return page ? call.askPage(question) : call.ask(question);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new LockException(
+          "Interrupted while asking store '" + store.profile().display() + "'.", e);
+    }
+  }
+
   private static LockQuery query(String prefix, @Nullable String cursor, int limit, boolean idle) {
     return new LockQuery(null, Objects.requireNonNull(prefix, "prefix"), cursor, limit, idle);
   }
 
   private LockPage page(LockQuery query) {
-    var page = call.ask(() -> store.inspect(query));
+    var page = askPage(() -> store.inspect(query));
     return new LockPage(page.locks().stream().map(this::info).toList(), page.next());
   }
 
   @Override
   public SurveyPage survey(String prefix, @Nullable String cursor, int limit) {
     LockQuery query = query(prefix, cursor, limit, false);
-    return call.ask(() -> store.survey(query));
+    return askPage(() -> store.survey(query));
   }
 
   @Override
@@ -98,15 +123,15 @@ final class EngineAdmin implements LockAdmin {
       throw new IllegalArgumentException(
           "A page has 1 to " + MAX_PAGE + " sessions, not " + limit + ".");
     }
-    return call.ask(() -> store.sessions(cursor, limit));
+    return askPage(() -> store.sessions(cursor, limit));
   }
 
   @Override
   public EvictionResult evict(String name, String attempt, Eviction how) {
     LockName checked = LockName.of(name);
     Objects.requireNonNull(how, "how");
-    AttemptId id = AttemptId.parse(Objects.requireNonNull(attempt, "attempt"));
-    return switch (call.ask(() -> store.evict(checked, id, how)).was()) {
+    AttemptId id = AttemptId.of(Objects.requireNonNull(attempt, "attempt"));
+    return switch (ask(() -> store.evict(checked, id, how)).was()) {
       case HELD -> EvictionResult.HOLD_ENDED;
       case WAITING -> EvictionResult.WAIT_ENDED;
       case ABSENT -> EvictionResult.NOT_THERE;
@@ -116,7 +141,12 @@ final class EngineAdmin implements LockAdmin {
   @Override
   public boolean reopen(String name) {
     LockName checked = LockName.of(name);
-    return call.ask(() -> store.reopen(checked));
+    return ask(() -> store.reopen(checked));
+  }
+
+  @Override
+  public LocalWaits localWaits() {
+    return ownLocks.waits();
   }
 
   @Override
@@ -161,7 +191,7 @@ final class EngineAdmin implements LockAdmin {
         participant.sessionLeft(),
         participant.atMostLeft(),
         sticky,
-        sticky ? idleGrants.idleLeft(lock.name(), participant.attempt()) : null,
+        sticky ? ownLocks.idleLeft(lock.name(), participant.attempt()) : null,
         participant.sessionTtl(),
         participant.renewedAgo());
   }

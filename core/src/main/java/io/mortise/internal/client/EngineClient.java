@@ -11,6 +11,8 @@ import io.mortise.LockClientBuilder;
 import io.mortise.LockGroup;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
+import io.mortise.admin.LocalWait;
+import io.mortise.admin.LocalWaits;
 import io.mortise.admin.LockAdmin;
 import io.mortise.event.LockListener;
 import io.mortise.function.CheckedConsumer;
@@ -59,6 +61,8 @@ public final class EngineClient implements LockClient {
 
   /** So many locks are named in a line of the log. */
   private static final int NAMED = 5;
+
+  private static final int LOCAL_WAITS = 1000;
 
   /** Between two looks whether what is waited for has happened. */
   private static final long LOOK_NANOS = 200_000;
@@ -309,7 +313,7 @@ public final class EngineClient implements LockClient {
       CheckedConsumer<? super Leadership.Term, ? extends Exception> task) {
     Objects.requireNonNull(options, "options");
     Objects.requireNonNull(task, "task");
-    LockOptions inOrder = LockOptions.DEFAULTS.withFair(true).withLabel(options.label());
+    LockOptions inOrder = LockOptions.DEFAULTS.withFair(hasQueue()).withLabel(options.label());
     DistributedLock lock = lock(name).with(inOrder);
     LeaderCandidate candidate = new LeaderCandidate(this, lock, options, task);
     candidates.add(candidate);
@@ -337,7 +341,32 @@ public final class EngineClient implements LockClient {
 
   @Override
   public LockAdmin admin() {
-    return new EngineAdmin(store, this::refuseIfClosed, this::idleLeft);
+    return new EngineAdmin(
+        store,
+        this::refuseIfClosed,
+        new EngineAdmin.OwnLocks() {
+          @Override
+          public @Nullable Duration idleLeft(LockName name, AttemptId attempt) {
+            return EngineClient.this.idleLeft(name, attempt);
+          }
+
+          @Override
+          public LocalWaits waits() {
+            return localWaits();
+          }
+        });
+  }
+
+  /** Which callers of this client wait, as far as they are the first thousand. */
+  LocalWaits localWaits() {
+    List<LocalWait> waits = new ArrayList<>();
+    for (int part = 0; part < engines.length(); part++) {
+      Engine engine = engines.get(part);
+      if (engine != null) {
+        engine.addLocalWaits(waits, LOCAL_WAITS);
+      }
+    }
+    return new LocalWaits(waits);
   }
 
   private @Nullable Duration idleLeft(LockName name, AttemptId attempt) {
@@ -399,12 +428,18 @@ public final class EngineClient implements LockClient {
         opened.stream()
             .map(engine -> CompletionStages.start(engine::endSession).toCompletableFuture())
             .toArray(CompletableFuture<?>[]::new);
-    try {
-      CompletableFuture.allOf(ends).get(Math.max(1, deadline - now()), TimeUnit.NANOSECONDS);
-    } catch (InterruptedException e) {
-      interrupted = true;
-    } catch (ExecutionException | TimeoutException e) {
-      log.debug("A session could not be closed in store {}; it ends by itself.", this, e);
+    CompletableFuture<Void> end = CompletableFuture.allOf(ends);
+    boolean waits = true;
+    while (waits) {
+      waits = false;
+      try {
+        end.get(Math.max(1, deadline - now()), TimeUnit.NANOSECONDS);
+      } catch (InterruptedException e) {
+        interrupted = true;
+        waits = true;
+      } catch (ExecutionException | TimeoutException e) {
+        log.debug("A session could not be closed in store {}; it ends by itself.", this, e);
+      }
     }
     if (interrupted) {
       Thread.currentThread().interrupt();

@@ -76,31 +76,34 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public Optional<Lease> tryAcquire() {
-    return endTry(beginTry(Waiter.ENDLESS));
+    return endTry(beginTry());
   }
 
   /**
    * Sends a try, and does not wait for its answer. {@link #endTry} or {@link #abandonTry} has to
    * follow, or what is granted stays held.
-   *
-   * @param waitNanos how long its answer will be waited for; endless if however long it takes
    */
-  Waiter beginTry(long waitNanos) {
+  Waiter beginTry() {
     Waiter waiter = waiter(true, false, null);
-    if (waitNanos != Waiter.ENDLESS) {
-      waiter.arrive(engine.env().now());
-    }
+    waiter.arrive(engine.env().now());
     begin(waiter);
     return waiter;
   }
 
-  /** Waits for the answer to a try, however long that takes. An interrupt does not end it. */
+  /**
+   * Waits for the answer to a try, until the store's timeout is over. An interrupt does not end it.
+   */
   Optional<Lease> endTry(Waiter waiter) {
-    help(waiter, Waiter.ENDLESS);
+    help(waiter, engine.tryNanos());
     boolean interrupted = false;
     while (!waiter.isDone()) {
-      waiter.park(Waiter.ENDLESS);
-      interrupted |= Thread.interrupted();
+      long left = tryLeft(waiter);
+      if (left <= 0) {
+        engine.expireTry(waiter);
+      } else {
+        waiter.park(left);
+        interrupted |= Thread.interrupted();
+      }
     }
     if (interrupted) {
       Thread.currentThread().interrupt();
@@ -110,15 +113,25 @@ final class EngineLock implements DistributedLock {
   }
 
   /**
-   * Waits so long for the answer to a try.
+   * Waits for the answer to a try, until the store's timeout or a given time is over.
    *
-   * @return empty if another holds the lock, or the time is over
+   * @param waitNanos from now; endless for the store's timeout alone
+   * @return empty if another holds the lock, or the given time is over
    */
   Optional<Lease> endTry(Waiter waiter, long waitNanos) throws InterruptedException {
-    help(waiter, waitNanos);
+    help(waiter, Math.min(waitNanos, engine.tryNanos()));
     park(waiter, waitNanos == Waiter.ENDLESS ? Waiter.ENDLESS : engine.env().now() + waitNanos, 0);
     engine.events().acquireEnded(waiter);
     return outcome(waiter);
+  }
+
+  /** How long a try may take. */
+  long tryNanos() {
+    return engine.tryNanos();
+  }
+
+  private long tryLeft(Waiter tried) {
+    return tried.arrivedAt() + engine.tryNanos() - engine.env().now();
   }
 
   /** Gives a try up, and gives back what it is granted. Does not block. */
@@ -157,7 +170,11 @@ final class EngineLock implements DistributedLock {
     }
   }
 
-  private Waiter await(long waitNanos) throws InterruptedException {
+  /**
+   * Waits until the lock is granted, the wait has failed, or its time is over; see {@link
+   * #outcome}.
+   */
+  Waiter await(long waitNanos) throws InterruptedException {
     if (Thread.interrupted()) {
       throw new InterruptedException("interrupted before waiting for lock '" + name + "'");
     }
@@ -167,7 +184,7 @@ final class EngineLock implements DistributedLock {
     long arrivedAt = waitNanos == Waiter.ENDLESS ? 0 : engine.env().now();
     waiter.arrive(arrivedAt);
     begin(waiter);
-    help(waiter, bounded ? waitNanos : Waiter.ENDLESS);
+    help(waiter, waitNanos == 0 ? engine.tryNanos() : waitNanos);
     park(
         waiter,
         bounded ? arrivedAt + waitNanos : Waiter.ENDLESS,
@@ -179,14 +196,19 @@ final class EngineLock implements DistributedLock {
   /**
    * Parks until the wait is over.
    *
-   * @param deadline by when it is cancelled; endless if never
+   * @param deadline by when it is cancelled; endless if never, or for a try by the store's timeout
    * @param finalPollLead how long before that the store is asked once more; 0 if it is not
    */
   private void park(Waiter waiter, long deadline, long finalPollLead) throws InterruptedException {
     boolean asked = finalPollLead == 0;
     while (!waiter.isDone()) {
+      long tryLeft = waiter.isTry() ? tryLeft(waiter) : Waiter.ENDLESS;
+      if (tryLeft <= 0) {
+        engine.expireTry(waiter);
+        continue;
+      }
       if (deadline == Waiter.ENDLESS) {
-        waiter.park(Waiter.ENDLESS);
+        waiter.park(tryLeft);
       } else {
         long left = deadline - engine.env().now();
         if (left <= 0) {
@@ -199,7 +221,7 @@ final class EngineLock implements DistributedLock {
           asked = true;
           engine.onDeadlineNear(waiter);
         }
-        waiter.park(asked ? left : left - finalPollLead);
+        waiter.park(Math.min(tryLeft, asked ? left : left - finalPollLead));
       }
       if (waiter.isDone()) {
         return;
@@ -245,7 +267,8 @@ final class EngineLock implements DistributedLock {
         .orElseThrow(() -> new LockException("Lock '" + name + "' was not granted."));
   }
 
-  private Optional<Lease> outcome(Waiter waiter) {
+  /** The lease that a wait has ended with; empty if its time was over. */
+  Optional<Lease> outcome(Waiter waiter) {
     switch (waiter.state()) {
       case GRANTED -> {
         return Optional.of(client.leaks().watch(waiter.lease()));
@@ -262,22 +285,30 @@ final class EngineLock implements DistributedLock {
   }
 
   private LockException timeout(Waiter waiter, Duration wait) {
-    Throwable storeFailure = waiter.storeFailure();
-    if (storeFailure != null) {
-      return engine.unavailable(name, storeFailure);
-    }
-    String message =
+    return timeout(
+        waiter,
         "Could not acquire lock '"
             + name
             + "' within "
             + DurationText.format(wait)
             + " (store="
             + engine.storeName()
-            + "). ";
+            + "). ");
+  }
+
+  /**
+   * What a caller is told whose wait for this lock has ended without it.
+   *
+   * @param message what could not be acquired; the reason follows
+   */
+  LockException timeout(Waiter waiter, String message) {
+    Throwable storeFailure = waiter.storeFailure();
+    if (storeFailure != null) {
+      return engine.unavailable(name, storeFailure);
+    }
     StoreUnavailableException unanswered = waiter.unanswered();
     return unanswered == null
-        ? new LockTimeoutException(
-            message + "Raise the wait time, or shorten what is done under the lock.")
+        ? new LockTimeoutException(message + TimeoutText.of(client, engine, waiter))
         : new LockTimeoutException(
             message + unanswered.getMessage() + " Check the store and the network to it.",
             unanswered);
@@ -296,35 +327,37 @@ final class EngineLock implements DistributedLock {
 
   @Override
   public CompletableFuture<Lease> acquireAsync() {
-    return new AsyncAcquire(engine, name, client.leaks())
+    return new AsyncAcquire(engine, client.leaks())
         .begin(listener -> waiter(false, false, listener), null);
   }
 
   @Override
   public CompletableFuture<Lease> acquireAsync(Duration wait) {
     long nanos = checked(wait);
-    return acquireAsync(nanos == 0, nanos);
+    return nanos == 0 ? tryAsync(Waiter.ENDLESS) : acquireAsync(false, nanos);
   }
 
   /**
    * A try that no thread waits for.
    *
-   * @param waitNanos how long its answer is waited for; endless if however long it takes
+   * @param waitNanos how long its answer is waited for; endless for the store's timeout alone
    * @return as {@link #acquireAsync(Duration)} of no time
    */
   CompletableFuture<Lease> tryAsync(long waitNanos) {
-    return acquireAsync(true, waitNanos == Waiter.ENDLESS ? 0 : waitNanos);
+    return acquireAsync(true, waitNanos);
   }
 
   private CompletableFuture<Lease> acquireAsync(boolean tryOnly, long nanos) {
-    return new AsyncAcquire(engine, name, client.leaks())
+    // A try without a limit of its own does not wait for the lock.
+    Duration wait = nanos == Waiter.ENDLESS ? Duration.ZERO : Duration.ofNanos(nanos);
+    return new AsyncAcquire(engine, client.leaks())
         .begin(
             listener -> {
               Waiter waiter = waiter(tryOnly, false, listener);
               waiter.arrive(engine.env().now());
               return waiter;
             },
-            new AsyncAcquire.WaitLimit(nanos, waiter -> timeout(waiter, Duration.ofNanos(nanos))));
+            new AsyncAcquire.WaitLimit(nanos, waiter -> timeout(waiter, wait)));
   }
 
   @Override

@@ -6,6 +6,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockException;
 import io.mortise.LockGroup;
+import io.mortise.LockName;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.engine.Waiter;
@@ -19,6 +20,9 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -46,24 +50,44 @@ final class EngineLockGroup implements LockGroup {
 
   @Override
   public GroupLease acquire() throws InterruptedException {
-    return all(Waiter.ENDLESS)
+    List<Lease> taken = new ArrayList<>();
+    all(Waiter.ENDLESS, taken);
+    return lease(taken)
         .orElseThrow(() -> new LockException("A lock of the group was not granted."));
   }
 
   @Override
   public Optional<GroupLease> tryAcquire(Duration wait) throws InterruptedException {
-    return all(EngineLock.checked(wait));
+    List<Lease> taken = new ArrayList<>();
+    all(EngineLock.checked(wait), taken);
+    return lease(taken);
   }
 
   @Override
   public GroupLease acquireWithin(Duration wait) throws InterruptedException {
-    return tryAcquire(wait).orElseThrow(() -> timeout(wait));
+    List<Lease> taken = new ArrayList<>();
+    Missed missed = all(EngineLock.checked(wait), taken);
+    if (missed != null) {
+      String lock = "Lock '" + LockName.of(missed.lock().name()) + "' was not granted. ";
+      throw missed.lock().timeout(missed.waiter(), timeout(wait) + lock);
+    }
+    return new EngineGroupLease(List.copyOf(taken));
   }
 
-  private LockTimeoutException timeout(Duration wait) {
-    return new LockTimeoutException(
-        "Could not acquire all of %s within %s; none is held. Raise the wait time, or shorten what is done under the locks."
-            .formatted(names(), DurationText.format(wait)));
+  private String timeout(Duration wait) {
+    return "Could not acquire all of %s within %s; none is held. "
+        .formatted(names(), DurationText.format(wait));
+  }
+
+  /**
+   * What the caller of an asynchronous acquire is told.
+   *
+   * @param one what it would be told of the lock that was not granted
+   */
+  private LockTimeoutException timeout(Duration wait, LockTimeoutException one) {
+    LockTimeoutException all = new LockTimeoutException(timeout(wait) + one.getMessage());
+    all.initCause(one.getCause());
+    return all;
   }
 
   @Override
@@ -75,7 +99,7 @@ final class EngineLockGroup implements LockGroup {
   public CompletableFuture<GroupLease> acquireAsync(Duration wait) {
     return new Pending(
             EngineLock.checked(wait),
-            failure -> failure instanceof LockTimeoutException ? timeout(wait) : failure)
+            failure -> failure instanceof LockTimeoutException one ? timeout(wait, one) : failure)
         .begin();
   }
 
@@ -88,41 +112,48 @@ final class EngineLockGroup implements LockGroup {
 
   @Override
   public Optional<GroupLease> tryAcquire() {
+    long deadline = client.now() + locks.get(0).tryNanos();
     List<Lease> taken = new ArrayList<>();
     try {
-      tryRest(taken, Waiter.ENDLESS, EngineLock::endTry);
+      tryRest(taken, EngineLock::endTry);
     } catch (InterruptedException e) {
       throw new IllegalStateException("cannot be: tryAcquire() is not interruptible", e);
     } finally {
-      releaseIncomplete(taken);
+      releaseIncomplete(taken, deadline);
     }
     return lease(taken);
   }
 
-  private Optional<GroupLease> all(long waitNanos) throws InterruptedException {
+  /** The end of a wait without a lease. */
+  private record Missed(EngineLock lock, Waiter waiter) {}
+
+  /**
+   * Takes all, or gives back what it has taken.
+   *
+   * @param taken receives the leases
+   * @return the lock that was not granted; null if all are taken
+   */
+  private @Nullable Missed all(long waitNanos, List<Lease> taken) throws InterruptedException {
     if (Thread.interrupted()) {
       throw new InterruptedException("interrupted before waiting for the locks " + names());
     }
     long deadline = client.now() + waitNanos;
-    List<Lease> taken = new ArrayList<>();
+    Waiter missed = null;
     try {
-      while (taken.size() < locks.size()) {
-        boolean several = locks.size() - taken.size() > 1;
-        if (several) {
-          tryRest(
-              taken,
-              tryLimit(left(waitNanos, deadline)),
-              (lock, tried) -> endTry(lock, tried, left(waitNanos, deadline)));
+      while (missed == null && taken.size() < locks.size()) {
+        if (locks.size() - taken.size() > 1) {
+          Waiter busy =
+              tryRest(taken, (lock, tried) -> endTry(lock, tried, left(waitNanos, deadline)));
+          missed = waitNanos == 0 ? busy : null;
         }
-        if (taken.size() < locks.size()
-            && ((several && waitNanos == 0) || !await(taken, left(waitNanos, deadline)))) {
-          return Optional.empty();
+        if (missed == null && taken.size() < locks.size()) {
+          missed = await(taken, left(waitNanos, deadline));
         }
       }
     } finally {
-      releaseIncomplete(taken);
+      releaseIncomplete(taken, client.now() + locks.get(0).tryNanos());
     }
-    return lease(taken);
+    return missed == null ? null : new Missed(locks.get(taken.size()), missed);
   }
 
   private static Optional<Lease> endTry(EngineLock lock, Waiter tried, long left)
@@ -150,15 +181,13 @@ final class EngineLockGroup implements LockGroup {
     return waitNanos == 0 ? Waiter.ENDLESS : waitNanos;
   }
 
-  /** Waits for the next one; false if it cannot be had in time. */
-  private boolean await(List<Lease> taken, long waitNanos) throws InterruptedException {
+  /** Waits for the next one; returns the wait if it cannot be had in time. */
+  private @Nullable Waiter await(List<Lease> taken, long waitNanos) throws InterruptedException {
     EngineLock next = locks.get(taken.size());
-    Optional<Lease> lease =
-        waitNanos == Waiter.ENDLESS
-            ? Optional.of(next.acquire())
-            : next.tryAcquire(Duration.ofNanos(waitNanos));
+    Waiter waiter = next.await(waitNanos);
+    Optional<Lease> lease = next.outcome(waiter);
     lease.ifPresent(taken::add);
-    return lease.isPresent();
+    return lease.isPresent() ? null : waiter;
   }
 
   /** Waits for the answer to a try. */
@@ -166,23 +195,27 @@ final class EngineLockGroup implements LockGroup {
     Optional<Lease> of(EngineLock lock, Waiter tried) throws InterruptedException;
   }
 
-  /** Tries all that are not taken yet at once, and takes those before the first that is busy. */
-  private void tryRest(List<Lease> taken, long waitNanos, TryEnd tryEnd)
-      throws InterruptedException {
+  /**
+   * Tries all that are not taken yet at once, and takes those before the first that is busy.
+   *
+   * @return the try of that one; null if all are taken
+   */
+  private @Nullable Waiter tryRest(List<Lease> taken, TryEnd tryEnd) throws InterruptedException {
     List<EngineLock> rest = locks.subList(taken.size(), locks.size());
     List<Waiter> tries = new ArrayList<>();
     int ended = 0;
     try {
       for (EngineLock lock : rest) {
-        tries.add(lock.beginTry(waitNanos));
+        tries.add(lock.beginTry());
       }
-      boolean granted = true;
-      while (granted && ended < tries.size()) {
+      Waiter busy = null;
+      while (busy == null && ended < tries.size()) {
         int next = ended++;
         Optional<Lease> lease = tryEnd.of(rest.get(next), tries.get(next));
         lease.ifPresent(taken::add);
-        granted = lease.isPresent();
+        busy = lease.isPresent() ? null : tries.get(next);
       }
+      return busy;
     } finally {
       for (int i = ended; i < tries.size(); i++) {
         rest.get(i).abandonTry(tries.get(i));
@@ -205,12 +238,29 @@ final class EngineLockGroup implements LockGroup {
     return "LockGroup" + names();
   }
 
-  private void releaseIncomplete(List<Lease> taken) {
-    for (int i = taken.size() - 1; i >= 0 && taken.size() < locks.size(); i--) {
-      try {
-        taken.get(i).close();
-      } catch (LeaseLostException notHeldAnyMore) {
-        log.debug("A lock of a group that was not had was lost meanwhile.", notHeldAnyMore);
+  /**
+   * Gives back what was taken of a group that was not had, and waits for the store's answers while
+   * there is time.
+   *
+   * @param deadline local time
+   */
+  private void releaseIncomplete(List<Lease> taken, long deadline) {
+    if (taken.size() == locks.size() || taken.isEmpty()) {
+      return;
+    }
+    CompletableFuture<Void> released = new EngineGroupLease(List.copyOf(taken)).releaseAsync();
+    boolean interrupted = Thread.interrupted();
+    try {
+      released.get(Math.max(1, deadline - client.now()), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      interrupted = true;
+    } catch (ExecutionException notHeldAnyMore) {
+      log.debug("A lock of a group that was not had was lost meanwhile.", notHeldAnyMore);
+    } catch (TimeoutException storeIsSilent) {
+      log.debug("The release of a group that was not had has no answer yet.", storeIsSilent);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
       }
     }
   }
@@ -289,14 +339,14 @@ final class EngineLockGroup implements LockGroup {
 
     private void tried(List<CompletableFuture<Lease>> tries) {
       List<Lease> behind = new ArrayList<>();
-      boolean busy = false;
+      Throwable busy = null;
       Throwable failed = null;
       for (CompletableFuture<Lease> one : tries) {
         Throwable failure = failure(one);
         if (failure == null) {
-          (busy ? behind : taken).add(one.join());
+          (busy == null ? taken : behind).add(one.join());
         } else {
-          busy = true;
+          busy = busy == null ? failure : busy;
           boolean waits = waitNanos != 0 && failure instanceof StoreUnavailableException;
           if (failed == null && !waits && !(failure instanceof LockTimeoutException)) {
             failed = failure;
@@ -306,8 +356,8 @@ final class EngineLockGroup implements LockGroup {
       giveBack(behind);
       if (failed != null || future.isDone()) {
         fail(failed == null ? new CancellationException() : failed);
-      } else if (busy && waitNanos == 0) {
-        fail(timeout(Duration.ZERO));
+      } else if (busy != null && waitNanos == 0) {
+        fail(busy);
       } else {
         awaitNext();
       }

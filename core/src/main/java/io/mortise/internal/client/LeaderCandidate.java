@@ -4,6 +4,7 @@ import io.mortise.DistributedLock;
 import io.mortise.LeaderOptions;
 import io.mortise.Leadership;
 import io.mortise.Lease;
+import io.mortise.LeaseInDoubtException;
 import io.mortise.LeaseLostException;
 import io.mortise.admin.LockParticipant;
 import io.mortise.function.CheckedConsumer;
@@ -292,7 +293,9 @@ final class LeaderCandidate implements Leadership {
 
   /** How a task ends that was interrupted, or that saw that its term is over. */
   private static boolean isEndOfWork(Throwable failure) {
-    return failure instanceof InterruptedException || failure instanceof LeaseLostException;
+    return failure instanceof InterruptedException
+        || failure instanceof LeaseLostException
+        || failure instanceof LeaseInDoubtException;
   }
 
   /** Once per term, after its task has ended. */

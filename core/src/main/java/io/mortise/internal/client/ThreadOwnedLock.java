@@ -1,9 +1,10 @@
 package io.mortise.internal.client;
 
 import io.mortise.JavaLock;
+import io.mortise.JavaLock.LeaseLostMonitorException;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
-import io.mortise.LeaseLostMonitorException;
+import io.mortise.LockName;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -47,7 +48,7 @@ final class ThreadOwnedLock extends AbstractThreadOwnedLock implements JavaLock 
     ReentrantHold hold = holds.get(Thread.currentThread());
     if (hold == null) {
       throw new IllegalMonitorStateException(
-          "This thread does not hold lock '" + lock.name() + "'.");
+          "This thread does not hold lock '" + LockName.of(lock.name()) + "'.");
     }
     if (--hold.count > 0) {
       return;

@@ -1,9 +1,10 @@
 package io.mortise.internal.client;
 
+import io.mortise.JavaLock.LeaseLostMonitorException;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
-import io.mortise.LeaseLostMonitorException;
 import io.mortise.LockException;
+import io.mortise.LockName;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
@@ -126,7 +127,9 @@ final class ThreadOwnedReadWriteLock implements ReadWriteLock {
         throw e;
       } catch (LockException e) {
         log.debug(
-            "Lock '{}' stays exclusive until its read lock is released, too.", lock.name(), e);
+            "Lock '{}' stays exclusive until its read lock is released, too.",
+            LockName.of(lock.name()),
+            e);
       }
     }
 

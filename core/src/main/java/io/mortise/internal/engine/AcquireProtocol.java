@@ -8,6 +8,7 @@ import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.session.OutageLog;
 import io.mortise.internal.session.StoreOutage;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -32,7 +33,7 @@ final class AcquireProtocol {
   private static final Logger log = LoggerFactory.getLogger(AcquireProtocol.class);
 
   private static final int JUDGEMENTS = 16;
-  private static final long POLL_NANOS = 20_000_000;
+  static final long POLL_NANOS = 20_000_000;
   static final long MOST_POLL_NANOS = 500_000_000;
 
   /** Enough for a few local passes; so few that no rate of grants outruns a clock in µs. */
@@ -49,9 +50,6 @@ final class AcquireProtocol {
 
   private final boolean takesFloor;
 
-  /** Whether a waiter hears of its grant. If not, it asks often. */
-  private final boolean isCalled;
-
   /** How long the store took to answer lately; a moving average. Losing an update does no harm. */
   private volatile long roundTripNanos;
 
@@ -63,7 +61,6 @@ final class AcquireProtocol {
     this.canQueue = engine.store.profile().can(Capability.QUEUE);
     this.isToldWhileHolding = !canQueue && engine.store.profile().can(Capability.SESSION);
     this.takesFloor = engine.store.profile().can(Capability.TOKEN_FLOOR);
-    this.isCalled = canQueue && engine.store.profile().can(Capability.PUSH);
   }
 
   boolean canQueue() {
@@ -89,6 +86,7 @@ final class AcquireProtocol {
   }
 
   private void beginNow(Stripe stripe, Claim claim) {
+    engine.queueProtocol.left(stripe, claim);
     claim.beginAnew();
     LiveSession session = engine.sessionFor(claim);
     if (session != null) {
@@ -164,7 +162,7 @@ final class AcquireProtocol {
     }
   }
 
-  private void askLater(Stripe stripe, Claim claim, long delay, @Nullable SessionId provenDead) {
+  void askLater(Stripe stripe, Claim claim, long delay, @Nullable SessionId provenDead) {
     claim.stopTimer();
     if (!engine.env.rules().repeatsAcquire()) {
       return;
@@ -216,11 +214,11 @@ final class AcquireProtocol {
       if (claim.phase() != ClaimPhase.ASKED) {
         return;
       }
+      StoreOutage outage = claim.outageOrNull();
+      if (outage != null && tellsOfLock(reply)) {
+        outage.answered(engine.env.now());
+      }
       if (!(reply instanceof Reply.Failed)) {
-        StoreOutage outage = claim.outageOrNull();
-        if (outage != null) {
-          outage.answered(engine.env.now());
-        }
         outages.served();
       }
       if (reply instanceof Reply.Granted
@@ -228,12 +226,13 @@ final class AcquireProtocol {
         // By a server, perhaps, that has been replaced since.
         ask(stripe, claim, null);
       } else if (reply instanceof Reply.Granted granted) {
+        engine.queueProtocol.left(stripe, claim);
         engine.transitions.granted(stripe, claim, sent, granted);
       } else if (reply instanceof Reply.Queued && claim.isOutdated()) {
         ask(stripe, claim, null);
       } else if (reply instanceof Reply.Queued queued) {
         claim.failures(0);
-        claim.queued(queued.ahead());
+        engine.queueProtocol.joined(stripe, claim, queued.ahead());
         Reply.Holder holder = queued.holder();
         claim.saw(holder);
         engine.waits(Objects.requireNonNull(claim.session));
@@ -249,7 +248,16 @@ final class AcquireProtocol {
         }
         engine.events.queued(stripe, claim, queued.ahead());
         engine.localHandoff.splitFairWaiters(stripe, claim);
-        inTheWay(stripe, claim, queued.holder(), retryAfter(queued.retryAfter(), queued.ahead()));
+        if (Objects.requireNonNull(claim.queue()).isResting(claim)) {
+          claim.stopTimer();
+          return;
+        }
+        engine.queueProtocol.callUnheard(stripe, claim, holder);
+        inTheWay(
+            stripe,
+            claim,
+            holder,
+            engine.queueProtocol.retryAfter(queued.retryAfter(), queued.ahead()));
       } else if (reply instanceof Reply.Busy busy) {
         busy(stripe, claim, busy, sent.at());
       } else if (reply instanceof Reply.Refused refused) {
@@ -262,17 +270,13 @@ final class AcquireProtocol {
     }
   }
 
-  private static int incarnationChanges(Claim claim) {
-    return Objects.requireNonNull(claim.session).incarnationChanges();
+  private static boolean tellsOfLock(Reply reply) {
+    return !(reply instanceof Reply.Failed)
+        && !(reply instanceof Reply.Refused refused && refused.why() == RefusalReason.SESSION_GONE);
   }
 
-  /** When the store says, or soon if nobody calls: 20 ms for each who is ahead, 500 ms at most. */
-  private Duration retryAfter(Duration told, int ahead) {
-    if (isCalled) {
-      return told;
-    }
-    long soon = engine.env.jittered(Math.min(POLL_NANOS * (1L + ahead), MOST_POLL_NANOS));
-    return told.toNanos() < soon ? told : Duration.ofNanos(soon);
+  private static int incarnationChanges(Claim claim) {
+    return Objects.requireNonNull(claim.session).incarnationChanges();
   }
 
   private void inTheWay(
@@ -377,11 +381,14 @@ final class AcquireProtocol {
         return;
       }
       if (sessionVerdict instanceof SessionVerdict.SessionEnded) {
-        ask(stripe, claim, holder);
-      } else if (sessionVerdict instanceof SessionVerdict.Alive alive) {
-        if (claim.head() != null && claim.head().tryOnly) {
-          completeTryWaiters(stripe, claim, WaiterState.BUSY, null);
+        if (claim.judged(holder) <= JUDGEMENTS) {
+          ask(stripe, claim, holder);
+        } else {
+          // The store does not act on its own verdict.
+          askLater(stripe, claim, engine.env.jittered(MOST_POLL_NANOS), holder);
         }
+      } else if (sessionVerdict instanceof SessionVerdict.Alive alive) {
+        completeTryWaiters(stripe, claim, WaiterState.BUSY, null);
         if (claim.isQueued()) {
           engine.queueLimit.check(stripe, claim, claim.ahead());
         }
@@ -391,7 +398,8 @@ final class AcquireProtocol {
           // Sent for a caller that would not wait; the waiters that joined it will.
           ask(stripe, claim, null);
         } else {
-          askLater(stripe, claim, retryAfter(alive.left().plusMillis(1), 0).toNanos(), null);
+          Duration again = engine.queueProtocol.retryAfter(alive.left().plusMillis(1), 0);
+          askLater(stripe, claim, again.toNanos(), null);
         }
       } else {
         failed(
@@ -411,6 +419,7 @@ final class AcquireProtocol {
       case SESSION_GONE -> {
         LiveSession session = Objects.requireNonNull(claim.session);
         stripe.afterUnlock(() -> engine.sessionGone(session));
+        claim.asks(null); // until the session's end sorts it out
       }
       case ENDED, NOT_HELD -> {
         if (claim.isInDoubt()) {
@@ -420,7 +429,7 @@ final class AcquireProtocol {
           engine.releaseProtocol.end(
               stripe, new PendingRelease(claim.name, session, ended, true, null));
         }
-        begin(stripe, claim);
+        engine.transitions.beginAgain(stripe, claim);
       }
       case EVICTED -> engine.transitions.evicted(stripe, claim);
       case STORE_FULL, TOKENS_USED_UP ->
@@ -435,9 +444,6 @@ final class AcquireProtocol {
               stripe, claim, new UnsupportedByStoreException(refused.message()));
       case CAPACITY_DIFFERS ->
           engine.transitions.fail(stripe, claim, new LockException(refused.message()));
-    }
-    if (refused.why() == RefusalReason.SESSION_GONE) {
-      claim.asks(null); // until the session's end sorts it out
     }
   }
 

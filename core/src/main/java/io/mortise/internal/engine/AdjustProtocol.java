@@ -16,9 +16,11 @@ import io.mortise.spi.Request;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Changes to a hold while it is held. Each blocks for one round trip. */
+/** Changes to a hold while it is held. Each blocks for one round trip, or the store's timeout. */
 final class AdjustProtocol {
   private final Engine engine;
 
@@ -27,16 +29,16 @@ final class AdjustProtocol {
   }
 
   void extend(LeaseImpl lease, Duration atMost) {
-    check(lease, adjust(lease, null, new HoldTerms(atMost, null, "")).join());
+    checkInTime(lease, adjust(lease, null, new HoldTerms(atMost, null, "")));
   }
 
   void keepShut(LeaseImpl lease, Duration atLeast) {
-    check(lease, adjust(lease, null, new HoldTerms(null, atLeast, "")).join());
+    checkInTime(lease, adjust(lease, null, new HoldTerms(null, atLeast, "")));
   }
 
   void downgrade(LeaseImpl lease) {
     if (canDowngrade(lease)) {
-      check(lease, adjust(lease, Mode.SHARED, HoldTerms.NONE).join());
+      checkInTime(lease, adjust(lease, Mode.SHARED, HoldTerms.NONE));
     }
   }
 
@@ -60,7 +62,9 @@ final class AdjustProtocol {
     Mode mode = lease.claim.mode;
     if (mode.capacity() != Mode.SHARERS) {
       throw new IllegalStateException(
-          "Lock '" + lease.name() + "' is a semaphore, which has no shared side to downgrade to.");
+          "Lock '"
+              + lease.claim.name
+              + "' is a semaphore, which has no shared side to downgrade to.");
     }
     return !mode.equals(Mode.SHARED);
   }
@@ -206,6 +210,16 @@ final class AdjustProtocol {
     engine.acquireProtocol.begin(stripe, next);
   }
 
+  /** Blocks. An answer that comes later still counts: see {@link #adjusted}. */
+  private void checkInTime(LeaseImpl lease, CompletableFuture<Reply> answer) {
+    long most = engine.tryNanos();
+    try {
+      check(lease, answer.orTimeout(most, TimeUnit.NANOSECONDS).join());
+    } catch (CompletionException e) {
+      throw engine.unavailable(lease.claim.name, ClaimTransitions.noAnswer("within", most));
+    }
+  }
+
   private void check(LeaseImpl lease, Reply reply) {
     if (reply instanceof Reply.Refused refused) {
       switch (refused.why()) {
@@ -214,7 +228,7 @@ final class AdjustProtocol {
         default ->
             throw new LeaseLostException(
                 "Lease on lock '"
-                    + lease.name()
+                    + lease.claim.name
                     + "' could not be changed: it was lost. "
                     + refused.message(),
                 lease.state() == Lease.State.LOST

@@ -82,8 +82,8 @@ sealed class Claim permits IdleClaims.StickyClaim {
     /** How many of them are fair. */
     int fair;
 
-    /** The attempt stands in the store's queue, behind somebody else. */
-    boolean queued;
+    /** The claims of its name in the store's queue; null while the attempt does not stand there. */
+    QueueProtocol.@Nullable QueuedClaims queue;
 
     /** How many may be before the attempt in the store's queue, as the store last said. */
     int ahead;
@@ -105,6 +105,11 @@ sealed class Claim permits IdleClaims.StickyClaim {
 
     int failures;
 
+    /** The dead session that was in the way last, and how often it has been proven dead. */
+    @Nullable SessionId judged;
+
+    int judgements;
+
     /** How many grants came when their at-most time was over. */
     int late;
 
@@ -113,6 +118,7 @@ sealed class Claim permits IdleClaims.StickyClaim {
     /** The greatest token that a holder in the way was seen with. */
     long seen;
 
+    Reply.@Nullable Holder inTheWay;
     @Nullable HandoffState handoffState;
     Validity.@Nullable ByQuorum byQuorum;
 
@@ -123,7 +129,7 @@ sealed class Claim permits IdleClaims.StickyClaim {
       return head != null
           || asking
           || doubt
-          || queued
+          || queue != null
           || scheduledTimer != null
           || (outage != null && outage.failure() != null)
           || failures > 0
@@ -184,7 +190,6 @@ sealed class Claim permits IdleClaims.StickyClaim {
     wanted = false;
     WaitState own = wait;
     if (own != null) {
-      own.queued = false;
       own.asking = false;
       own.sent = null;
       own.doubt = false;
@@ -202,7 +207,11 @@ sealed class Claim permits IdleClaims.StickyClaim {
   }
 
   boolean isQueued() {
-    return wait != null && wait.queued;
+    return queue() != null;
+  }
+
+  QueueProtocol.@Nullable QueuedClaims queue() {
+    return wait == null ? null : wait.queue;
   }
 
   /** How many may be before the attempt in the store's queue, if it is queued. */
@@ -210,15 +219,9 @@ sealed class Claim permits IdleClaims.StickyClaim {
     return wait == null ? 0 : wait.ahead;
   }
 
-  void queued(int ahead) {
-    waitState().queued = true;
+  void queued(QueueProtocol.@Nullable QueuedClaims queue, int ahead) {
+    waitState().queue = queue;
     waitState().ahead = ahead;
-  }
-
-  void notQueued() {
-    if (wait != null) {
-      wait.queued = false;
-    }
   }
 
   boolean isAsking() {
@@ -288,22 +291,18 @@ sealed class Claim permits IdleClaims.StickyClaim {
   }
 
   private WaitState waitState() {
-    WaitState present = wait;
-    if (present == null) {
-      present = new WaitState();
-      wait = present;
+    if (wait == null) {
+      wait = new WaitState();
     }
-    return present;
+    return wait;
   }
 
   HandoffState handoffState() {
     WaitState own = waitState();
-    HandoffState present = own.handoffState;
-    if (present == null) {
-      present = new HandoffState();
-      own.handoffState = present;
+    if (own.handoffState == null) {
+      own.handoffState = new HandoffState();
     }
-    return present;
+    return own.handoffState;
   }
 
   @Nullable HandoffState handoffStateOrNull() {
@@ -332,7 +331,14 @@ sealed class Claim permits IdleClaims.StickyClaim {
     }
   }
 
+  Reply.@Nullable Holder inTheWay() {
+    return phase() == ClaimPhase.ASKED && wait != null ? wait.inTheWay : null;
+  }
+
   void saw(Reply.@Nullable Holder holder) {
+    if (holder != null || wait != null) {
+      waitState().inTheWay = holder;
+    }
     if (holder != null && holder.token() > 0) {
       WaitState own = waitState();
       own.seen = Math.max(own.seen, holder.token());
@@ -371,19 +377,15 @@ sealed class Claim permits IdleClaims.StickyClaim {
     return ++waitState().late;
   }
 
-  void cameInTime() {
-    if (wait != null) {
-      wait.late = 0;
-    }
-  }
-
   /** Counts an answer that it is busy; returns how many there were before. */
   int poll() {
     return waitState().polls++;
   }
 
-  void stopPolling() {
+  /** Clears what was counted while it waited. */
+  void resetAfterGrant() {
     if (wait != null) {
+      wait.late = 0;
       wait.polls = 0;
       wait.calledBack = null;
     }
@@ -394,14 +396,20 @@ sealed class Claim permits IdleClaims.StickyClaim {
     return wait == null || wait.outage == null ? null : wait.outage.failure();
   }
 
+  /** A session in the way was proven dead. Returns how often that has been so in succession. */
+  int judged(SessionId dead) {
+    WaitState own = waitState();
+    own.judgements = dead.equals(own.judged) ? own.judgements + 1 : 1;
+    own.judged = dead;
+    return own.judgements;
+  }
+
   StoreOutage outage() {
     WaitState own = waitState();
-    StoreOutage present = own.outage;
-    if (present == null) {
-      present = new StoreOutage();
-      own.outage = present;
+    if (own.outage == null) {
+      own.outage = new StoreOutage();
     }
-    return present;
+    return own.outage;
   }
 
   @Nullable StoreOutage outageOrNull() {
@@ -448,6 +456,7 @@ sealed class Claim permits IdleClaims.StickyClaim {
   }
 
   void remove(Waiter waiter) {
+    waiter.noteHolder(this);
     WaitState own = waitState();
     own.fair -= waiter.options.fair() ? 1 : 0;
     Waiter next = Objects.requireNonNull(waiter.next);

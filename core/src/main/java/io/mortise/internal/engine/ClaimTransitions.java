@@ -5,6 +5,7 @@ import io.mortise.LockException;
 import io.mortise.event.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.engine.Waiter.WaiterState;
+import io.mortise.internal.runtime.StoreCall;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.StoreOutage;
 import io.mortise.internal.session.StoreSilence;
@@ -27,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * claim's name; what it decides to send or to call goes out when that lock is let go.
  */
 final class ClaimTransitions {
-  private static final int SHORT_GRANTS = 3;
+  /** So many late grants, or attempts that the store ended, in a row are no accident. */
+  private static final int FAILURE_LIMIT = 3;
 
   /** A store that is silent for longer is not merely slow. */
   private static final long SILENCE_NANOS = 1_000_000_000;
@@ -45,8 +47,12 @@ final class ClaimTransitions {
 
   private final Engine engine;
 
+  /** How long a try may take: the store's timeout. */
+  final long tryNanos;
+
   ClaimTransitions(Engine engine) {
     this.engine = engine;
+    this.tryNanos = StoreCall.limit(engine.store).toNanos();
   }
 
   void join(Stripe stripe, Claim claim, Waiter waiter) {
@@ -58,6 +64,7 @@ final class ClaimTransitions {
     } else if (waiter.tryOnly) {
       Throwable storeFailure = claim.phase() == ClaimPhase.HELD ? null : claim.storeFailure();
       if (storeFailure == null) {
+        waiter.noteHolder(claim);
         waiter.waiterState = WaiterState.BUSY;
       } else {
         // That others of this process wait for the store says nothing about the lock.
@@ -78,14 +85,14 @@ final class ClaimTransitions {
     }
     long now = engine.env.now();
     StoreSilence silence = engine.silence();
-    Long silentSince = claim.silentSince(waiter.arrivedAt, silence);
+    Long silentSince = claim.silentSince(waiter.arrivedAt(), silence);
     waiter.storeFailure = storeFailure(claim, waiter, silence, silentSince, now);
     waiter.unanswered =
         StoreOutage.unansweredPart(
             claim.outageOrNull(),
             claim.phase() == ClaimPhase.HELD ? null : silence,
             silentSince,
-            waiter.arrivedAt,
+            waiter.arrivedAt(),
             now);
     waiter.waiterState = WaiterState.CANCELLED;
     boolean wasHead = claim.head() == waiter;
@@ -104,6 +111,22 @@ final class ClaimTransitions {
     return true;
   }
 
+  /** As {@link #cancelWait}, of a try whose time is over: the store did not decide it. */
+  boolean expireTry(Stripe stripe, Waiter waiter) {
+    if (!cancelWait(stripe, waiter)) {
+      return false;
+    }
+    waiter.storeFailure =
+        waiter.storeFailure == null ? noAnswer("within", tryNanos) : waiter.storeFailure;
+    return true;
+  }
+
+  /** The span is {@code within} for a limit, and {@code for} for the length of a silence. */
+  static TimeoutException noAnswer(String span, long nanos) {
+    String time = DurationText.format(Duration.ofNanos(nanos));
+    return new TimeoutException("no answer " + span + " " + time + ".");
+  }
+
   /** Why it is not known that others were in the waiter's way; null if it is. */
   private static @Nullable Throwable storeFailure(
       Claim claim, Waiter waiter, StoreSilence silence, @Nullable Long silentSince, long now) {
@@ -111,15 +134,12 @@ final class ClaimTransitions {
       return claim.storeFailure();
     }
     long silent = silentSince == null ? 0 : now - silentSince;
-    boolean most = silent >= SHORT_SILENCE_NANOS && silent >= (now - waiter.arrivedAt) / 2;
+    boolean most = silent >= SHORT_SILENCE_NANOS && silent >= (now - waiter.arrivedAt()) / 2;
     if (!most && claim.phase() == ClaimPhase.ASKED) {
       // Nor is anything known if others have asked in vain for as long.
       silent = Math.max(silent, silence.nanos(now));
     }
-    return most || silent >= SILENCE_NANOS
-        ? new TimeoutException(
-            "no answer within " + DurationText.format(Duration.ofNanos(silent)) + ".")
-        : null;
+    return most || silent >= SILENCE_NANOS ? noAnswer("for", silent) : null;
   }
 
   /**
@@ -166,6 +186,7 @@ final class ClaimTransitions {
   void discard(Stripe stripe, Claim claim) {
     engine.stickyProtocol.unlink(stripe, claim);
     claim.stopTimer();
+    engine.queueProtocol.left(stripe, claim);
     claim.phase(ClaimPhase.DONE);
     stripe.remove(claim);
   }
@@ -178,7 +199,7 @@ final class ClaimTransitions {
   void abandonAll(Stripe stripe, Consumer<String> open) {
     for (Claim claim : Engine.claimsOf(stripe, null)) {
       if (claim.holder != null && claim.holder.isOpen()) {
-        open.accept(claim.name.value());
+        open.accept(claim.name.toString());
         engine.lossProtocol.loseClosed(stripe, claim);
       }
       LiveSession session = claim.session;
@@ -267,10 +288,9 @@ final class ClaimTransitions {
       return;
     }
     claim.stopTimer();
-    claim.notQueued();
+    engine.queueProtocol.granted(stripe, claim);
     claim.failures(0);
-    claim.cameInTime();
-    claim.stopPolling();
+    claim.resetAfterGrant();
     claim.token = token;
     claim.tokensLeft = engine.hasTokens ? tokens : Integer.MAX_VALUE;
     engine.stickyProtocol.refilled(claim);
@@ -328,7 +348,7 @@ final class ClaimTransitions {
   void discardLateGrant(Stripe stripe, Claim claim, boolean capped) {
     end(stripe, claim);
     claim.stopTimer();
-    if (capped && claim.cameLate() == SHORT_GRANTS) {
+    if (capped && claim.cameLate() == FAILURE_LIMIT) {
       fail(
           stripe,
           claim,
@@ -341,9 +361,20 @@ final class ClaimTransitions {
     beginLater(stripe, claim, 10_000_000);
   }
 
+  /** Begins a new attempt, later if that was of no use before. */
+  void beginAgain(Stripe stripe, Claim claim) {
+    claim.failures(Math.min(claim.failures() + 1, 20));
+    if (claim.failures() < FAILURE_LIMIT) {
+      engine.acquireProtocol.begin(stripe, claim);
+    } else {
+      beginLater(stripe, claim, engine.env.jittered(10_000_000L << Math.min(claim.failures(), 6)));
+    }
+  }
+
   /** Begins a new attempt after a time. Waiters under the claim go on waiting. */
   void beginLater(Stripe stripe, Claim claim, long nanos) {
     claim.stopTimer();
+    engine.queueProtocol.left(stripe, claim);
     claim.phase(ClaimPhase.UNSENT);
     claim.number = 0;
     claim.timer(
@@ -391,15 +422,12 @@ final class ClaimTransitions {
                     }
                     if (engine.lossProtocol.isAtMostOver(validity)) {
                       engine.lossProtocol.loseAtMost(stripe, claim);
-                    } else if (capped) {
-                      engine.lossProtocol.lose(
-                          stripe, claim, LeaseEnd.NOT_RENEWED, "it was not renewed in time");
                     } else {
-                      engine.lossProtocol.lose(
-                          stripe,
-                          claim,
-                          LeaseEnd.NOT_RENEWED,
-                          "too few members vouch for it in time");
+                      String reason =
+                          capped
+                              ? "it was not renewed in time"
+                              : "too few members vouch for it in time";
+                      engine.lossProtocol.lose(stripe, claim, LeaseEnd.NOT_RENEWED, reason);
                     }
                     release(stripe, claim);
                   } finally {

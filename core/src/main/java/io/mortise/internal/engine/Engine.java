@@ -4,11 +4,10 @@ import io.mortise.Lease;
 import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
-import io.mortise.StoreUnfitException;
+import io.mortise.admin.LocalWait;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.event.LeaseTrace;
 import io.mortise.internal.runtime.EngineEnv;
-import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.runtime.IdleLimit;
 import io.mortise.internal.runtime.VirtualThreads;
 import io.mortise.internal.session.LiveSession;
@@ -45,9 +44,9 @@ import org.jspecify.annotations.Nullable;
  * lock, update the state, release the lock, then run the queued effects. Waiting threads park;
  * nothing waits for I/O under a lock.
  *
- * <p><b>Order.</b> Requests of one name leave in the order in which they were decided (the stripe's
- * outbox). A stripe's lock may be held while the session renewer's is taken, never the reverse; no
- * two stripes at a time.
+ * <p><b>Order.</b> Requests of one attempt leave in the order in which they were decided, and ends
+ * before acquires of others (the stripe's outbox). A stripe's lock may be held while the session
+ * renewer's is taken, never the reverse; no two stripes at a time.
  *
  * <p><b>Nothing acquired is lost track of.</b> Every attempt that was ever sent is known as a claim
  * or as an {@link PendingRelease} until the store has confirmed its end or its session is over; any
@@ -66,6 +65,7 @@ public final class Engine {
   final AdjustProtocol adjustProtocol;
   final LossProtocol lossProtocol;
   final StickyProtocol stickyProtocol;
+  final QueueProtocol queueProtocol;
   final QueueLimit queueLimit;
 
   /** Whether a grant of this store has a token. */
@@ -104,6 +104,7 @@ public final class Engine {
     this.stripes = new StripeTable(parts);
     this.transitions = new ClaimTransitions(this);
     this.acquireProtocol = new AcquireProtocol(this);
+    this.queueProtocol = new QueueProtocol(this);
     this.localHandoff = new LocalHandoff(this);
     this.releaseProtocol = new ReleaseProtocol(this);
     this.adjustProtocol = new AdjustProtocol(this);
@@ -120,7 +121,6 @@ public final class Engine {
     return ((SessionEventHandler) session.listener()).engine();
   }
 
-  /** What it takes from outside. */
   public EngineEnv env() {
     return env;
   }
@@ -145,9 +145,9 @@ public final class Engine {
         throw new IllegalStateException("This lock client is closed.");
       }
       if (waiter.endless) {
-        refuseSelfWait(stripe, waiter);
+        stripe.refuseSelfWait(waiter);
       }
-      if (!waiter.admitted && queueLimit.refuseIfFull(stripe, waiter)) {
+      if (queueLimit.refuses(stripe, waiter)) {
         return;
       }
       boolean common = waiter.mode.equals(Mode.EXCLUSIVE) && !waiter.options.terms().isTimed();
@@ -170,22 +170,6 @@ public final class Engine {
       }
     } finally {
       stripe.unlock();
-    }
-  }
-
-  private static void refuseSelfWait(Stripe stripe, Waiter waiter) {
-    for (Claim claim = stripe.claims.first(waiter.name);
-        claim != null;
-        claim = stripe.claims.after(claim)) {
-      LeaseImpl holder = claim.holder;
-      boolean inTheWay = holder != null && (waiter.mode.isExclusive() || claim.mode.isExclusive());
-      if (inTheWay && holder != null && holder.caller == waiter.caller && waiter.isThread()) {
-        throw new IllegalStateException(
-            "This thread already holds lock '"
-                + waiter.name
-                + "' and would wait for itself. Use the lease it has, asJavaLock() for a re-entrant"
-                + " lock, or a time limit if another thread will close that lease.");
-      }
     }
   }
 
@@ -229,10 +213,30 @@ public final class Engine {
     }
   }
 
+  /** How long a try may take: the store's timeout. */
+  public long tryNanos() {
+    return transitions.tryNanos;
+  }
+
+  /** Ends a try that the store has not decided in time. Returns false if it has ended already. */
+  public boolean expireTry(Waiter waiter) {
+    Stripe stripe = stripe(waiter.name);
+    stripe.lock();
+    try {
+      return transitions.expireTry(stripe, waiter);
+    } finally {
+      stripe.unlock();
+    }
+  }
+
   /** The open session; null if the claim has to wait for it. */
   @Nullable LiveSession sessionFor(Claim claim) {
     LiveSession session = sessionRenewer.open();
     if (session == null) {
+      StoreUnavailableException loss = sessionRenewer.repeatedLoss();
+      if (loss != null) {
+        claim.outage().failed(loss, env.now());
+      }
       unsent.add(claim);
       // It may have opened in between, before the claim was there to be found.
       session = sessionRenewer.open();
@@ -260,10 +264,7 @@ public final class Engine {
     unsent.removeIf(waits.negate());
   }
 
-  /**
-   * Opens a session if somebody waits for one: those who waited for a session that was lost before
-   * it opened would wait for ever.
-   */
+  /** Opens a session if somebody waits for one, as after the loss of one that was opening. */
   void openForUnsent() {
     if (!unsent.isEmpty()) {
       sessionRenewer.open();
@@ -308,8 +309,6 @@ public final class Engine {
     return !session.hasEnded();
   }
 
-  // ---- Releasing ----
-
   /**
    * Gives a lease up. Returns the end to wait for; null if there is none, since it was passed on or
    * had ended.
@@ -351,14 +350,14 @@ public final class Engine {
       claim.holder = null;
       if (doubt != null) {
         // The store's answer to this tells whether it still knew the hold.
-        return gaveBack(transitions.release(stripe, claim, false));
+        return gaveBack(lease, transitions.release(stripe, claim, false));
       } else if (claim.head() != null) {
         PendingRelease pendingRelease = localHandoff.handOff(stripe, claim);
-        return pendingRelease == null ? null : gaveBack(pendingRelease);
+        return pendingRelease == null ? null : gaveBack(lease, pendingRelease);
       } else if (stickyProtocol.keep(stripe, claim, lease)) {
         return null;
       }
-      return gaveBack(transitions.release(stripe, claim, quietly));
+      return gaveBack(lease, transitions.release(stripe, claim, quietly));
     } finally {
       stripe.unlock();
     }
@@ -374,8 +373,8 @@ public final class Engine {
     lease.tellRelease();
   }
 
-  private static PendingRelease gaveBack(PendingRelease pendingRelease) {
-    pendingRelease.wasHeld = true;
+  private static PendingRelease gaveBack(LeaseImpl lease, PendingRelease pendingRelease) {
+    pendingRelease.held = lease;
     return pendingRelease;
   }
 
@@ -422,6 +421,22 @@ public final class Engine {
         && session.id().equals(attempt.session())
         && !stripe.endings.containsKey(attempt)) {
       releaseProtocol.end(stripe, new PendingRelease(name, session, attempt, false, null));
+    }
+  }
+
+  /** Adds waits of this process's callers, until there are so many. */
+  public void addLocalWaits(List<LocalWait> waits, int most) {
+    stripes.forEach(stripe -> stripe.addLocalWaits(waits, most, env.now()));
+  }
+
+  /** A wait, which may have ended, and what is known to be in its way. Does not ask the store. */
+  public LocalWait localWait(Waiter waiter) {
+    Stripe stripe = stripe(waiter.name);
+    stripe.lock();
+    try {
+      return stripe.localWait(waiter, env.now());
+    } finally {
+      stripe.unlock();
     }
   }
 
@@ -479,20 +494,6 @@ public final class Engine {
 
   /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
   public LockException unavailable(LockName name, Throwable cause) {
-    StoreUnfitException unfit = StoreOutage.unfit(cause);
-    if (unfit != null) {
-      return new StoreUnfitException(String.valueOf(unfit.getMessage()), unfit);
-    }
-    String message =
-        "Lock '%s' was not served: %s The attempt is being ended; check the store and the network to it."
-            .formatted(name, FailureText.about(storeName(), FailureText.said(cause)));
-    // What the store reports is in the message; what made it do so is not yet.
-    Throwable origin =
-        cause instanceof StoreUnavailableException && cause.getSuppressed().length == 0
-            ? cause.getCause()
-            : cause;
-    return origin == null
-        ? new StoreUnavailableException(message)
-        : new StoreUnavailableException(message, origin);
+    return StoreOutage.unavailable(name, storeName(), cause);
   }
 }

@@ -158,19 +158,23 @@ public final class EngineEvents {
     stripe.afterUnlock(
         () -> {
           if (level != null) {
-            log.atLevel(level)
-                .log(
-                    "Lost lease on lock '{}' (holder={}, token={}, store={}): {}. {}",
-                    lease.name(),
-                    env.client(),
-                    lease.tokenText(),
-                    lease.engine().storeName(),
-                    why,
-                    so);
+            logLoss(lease, why, so, level);
           }
           if (trace != null) {
             trace.tellLoss();
           }
         });
+  }
+
+  void logLoss(LeaseImpl lease, String why, String so, Level level) {
+    log.atLevel(level)
+        .log(
+            "Lost lease on lock '{}' (holder={}, token={}, store={}): {}. {}",
+            lease.claim.name,
+            env.client(),
+            lease.tokenText(),
+            lease.engine().storeName(),
+            why,
+            so);
   }
 }

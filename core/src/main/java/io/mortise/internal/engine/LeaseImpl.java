@@ -63,7 +63,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
     requireTokens();
     // At the deadline, not when the loss has been noticed: nobody may take it for a current one.
     if (isLost() || (open && validity.isOver())) {
-      throw loss();
+      throw engine().lossProtocol.invalid(this);
     }
     return token;
   }
@@ -74,7 +74,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
           String.format(
               "The lease on lock '%s' has no fencing token, for its store mints none (store=%s). Where double work"
                   + " does harm, use a store that does.",
-              name(), engine().storeName()));
+              claim.name, engine().storeName()));
     }
   }
 
@@ -86,7 +86,7 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
           String.format(
               "The lease on lock '%s' is shared or one of permits: others hold at the same time, and tokens do not"
                   + " order them. Fence with an exclusive lease.",
-              name()));
+              claim.name));
     }
     AttemptId attempt = engine().attempt(this);
     long held = token();
@@ -170,11 +170,11 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
     if (!open && !lost) {
       throw closed();
     }
-    throw loss();
+    throw engine().lossProtocol.invalid(this);
   }
 
   private IllegalStateException closed() {
-    return new IllegalStateException("The lease on lock '" + name() + "' was closed.");
+    return new IllegalStateException("The lease on lock '" + claim.name + "' was closed.");
   }
 
   @Override
@@ -223,8 +223,12 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
       return;
     }
     PendingRelease pendingRelease = engine().release(this, releaseAsync);
-    if (pendingRelease != null && !releaseAsync) {
-      engine().releaseProtocol.await(pendingRelease);
+    if (pendingRelease != null) {
+      if (releaseAsync) {
+        engine().releaseProtocol.giveUp(pendingRelease);
+      } else {
+        engine().releaseProtocol.await(pendingRelease);
+      }
       checkEnd(pendingRelease);
     } else if (pendingRelease == null && isLost() && engine().lossProtocol.settle(this)) {
       // One of its own: the body may be throwing the other, which cannot suppress itself.
@@ -235,16 +239,14 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
 
   /** Throws if the store's answer to the release shows that the lease had been lost before. */
   void checkEnd(PendingRelease pendingRelease) {
-    if (pendingRelease.forgotten) {
-      throw engine().lossProtocol.forgottenBeforeRelease(this);
-    }
-    Reply.EndReason how = Objects.requireNonNull(pendingRelease.how());
-    switch (how) {
-      case EVICTED, EXPIRED, TAKEN -> throw engine().lossProtocol.lossBeforeRelease(this, how);
-      default -> {
-        // RELEASED; or UNKNOWN: the session lives and nobody told that the hold had gone, so it was
-        // ours to the end.
-      }
+    Reply.EndReason how = pendingRelease.how();
+    LeaseLostException loss =
+        engine()
+            .lossProtocol
+            .lossBeforeRelease(
+                this, how == null ? Reply.EndReason.UNKNOWN : how, pendingRelease.forgotten);
+    if (loss != null) {
+      throw loss;
     }
   }
 
@@ -312,6 +314,6 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
 
   @Override
   public String toString() {
-    return "Lease[" + name() + ", token=" + tokenText() + ", " + state() + "]";
+    return "Lease[" + claim.name + ", token=" + tokenText() + ", " + state() + "]";
   }
 }

@@ -48,7 +48,7 @@ public final class LeaseLeakDetector {
       log.warn(
           "A lease on lock '{}' was dropped without being closed (token={}). The lock stays held while this process"
               + " lives. Close leases by try-with-resources.",
-          lease.name(),
+          lease.claim.name,
           lease.rawToken());
     }
   }

@@ -21,7 +21,8 @@ import java.util.Objects;
  *
  * <p>The question is the acquire sent again. Where the store has forgotten the attempt that would
  * grant it anew; so it asks for tokens above those that were given out, which tells the two apart,
- * and lets tokens rise also where the new server's clock is behind.
+ * and lets tokens rise also where the new server's clock is behind. It goes before the polls of
+ * those that wait, of which there may be thousands.
  */
 final class LeaseRevalidator {
   private static final long FIRST_PAUSE_NANOS = 10_000_000;
@@ -126,7 +127,8 @@ final class LeaseRevalidator {
             HoldTerms.NONE,
             1,
             takesFloor ? claim.token + claim.tokensLeft : 0,
-            null),
+            null,
+            true),
         reply -> answered(stripe, claim, revalidation, failures, sent, reply));
   }
 

@@ -1,6 +1,9 @@
 package io.mortise.internal.engine;
 
+import io.mortise.Lease;
+import io.mortise.LeaseInDoubtException;
 import io.mortise.LeaseLostException;
+import io.mortise.LockException;
 import io.mortise.event.LeaseEnd;
 import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.session.LiveSession;
@@ -59,7 +62,7 @@ final class LossProtocol {
    * As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when its time ran out before its timer came.
    */
   void loseLate(Stripe stripe, Claim claim, LiveSession session) {
-    lose(stripe, claim, LeaseEnd.NOT_RENEWED, lateReason(session));
+    lose(stripe, claim, lateEnd(session), lateReason(session));
   }
 
   /** As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when its client is being closed. */
@@ -67,46 +70,68 @@ final class LossProtocol {
     lose(stripe, claim, LeaseEnd.CLIENT_CLOSED, "its client was closed", overlap(), null);
   }
 
-  /** The loss that only the answer to the lease's release has told of. */
-  LeaseLostException lossBeforeRelease(LeaseImpl lease, Reply.EndReason how) {
-    LeaseEnd end =
-        switch (how) {
-          case EVICTED -> LeaseEnd.EVICTED;
-          case EXPIRED -> LeaseEnd.AT_MOST;
-          default -> LeaseEnd.NOT_RENEWED;
-        };
-    String why =
-        switch (end) {
-          case EVICTED -> EVICTED;
-          case AT_MOST -> "its at-most time was over";
-          default -> "the store took its session for dead";
-        };
-    String so =
-        end == LeaseEnd.EVICTED
-            ? "With CLOSE the lock was shut until this release, and nobody overlaps; with BREAK the"
-                + " next holder may have it already."
-            : overlap();
-    return lostBefore(
-        lease,
-        new LeaseLostException(
-            String.format(
-                "Lease on lock '%s' was lost before its release reached the store: %s (store=%s,"
-                    + " token=%s). %s",
-                lease.name(), why, engine.storeName(), lease.tokenText(), so),
-            end));
+  /**
+   * The loss that only the answer to the lease's release has told of; null if there is none: it was
+   * released, or the session lives and nobody told that the hold had gone.
+   *
+   * @param forgotten whether the store did not know the hold any more
+   */
+  @Nullable LeaseLostException lossBeforeRelease(
+      LeaseImpl lease, Reply.EndReason how, boolean forgotten) {
+    LeaseEnd end = endBeforeRelease(how, forgotten);
+    return end == null
+        ? null
+        : lostBefore(
+            lease,
+            new LeaseLostException(
+                String.format(
+                    "Lease on lock '%s' was lost before its release reached the store: %s"
+                        + " (store=%s, token=%s). %s",
+                    lease.claim.name,
+                    reasonBeforeRelease(end),
+                    engine.storeName(),
+                    lease.tokenText(),
+                    overlapBeforeRelease(end)),
+                end));
   }
 
-  /** As {@link #lossBeforeRelease}, if the store did not know the hold any more. */
-  LeaseLostException forgottenBeforeRelease(LeaseImpl lease) {
-    return lostBefore(
-        lease,
-        new LeaseLostException(
-            String.format(
-                "Lease on lock '%s' was lost before its release reached the store, which no longer"
-                    + " knew it: it was restarted, or another server took over (store=%s, token=%s)."
-                    + " %s",
-                lease.name(), engine.storeName(), lease.tokenText(), overlap()),
-            LeaseEnd.FORGOTTEN));
+  /** Under the stripe's lock: reports that loss to the log, as no caller waits for it any more. */
+  void reportBeforeRelease(Stripe stripe, LeaseImpl lease, Reply.EndReason how, boolean forgotten) {
+    LeaseEnd end = endBeforeRelease(how, forgotten);
+    if (end != null) {
+      String why = "before its release reached the store, " + reasonBeforeRelease(end);
+      Level level = end == LeaseEnd.EVICTED || end == LeaseEnd.AT_MOST ? Level.WARN : Level.ERROR;
+      stripe.afterUnlock(() -> engine.events.logLoss(lease, why, overlapBeforeRelease(end), level));
+    }
+  }
+
+  private static @Nullable LeaseEnd endBeforeRelease(Reply.EndReason how, boolean forgotten) {
+    if (forgotten) {
+      return LeaseEnd.FORGOTTEN;
+    }
+    return switch (how) {
+      case EVICTED -> LeaseEnd.EVICTED;
+      case EXPIRED -> LeaseEnd.AT_MOST;
+      case TAKEN -> LeaseEnd.NOT_RENEWED;
+      default -> null;
+    };
+  }
+
+  private static String reasonBeforeRelease(LeaseEnd end) {
+    return switch (end) {
+      case EVICTED -> EVICTED;
+      case AT_MOST -> "its at-most time was over";
+      case FORGOTTEN ->
+          "the store no longer knew it, since it was restarted or another server took over";
+      default -> "the store took its session for dead";
+    };
+  }
+
+  private String overlapBeforeRelease(LeaseEnd end) {
+    return end == LeaseEnd.EVICTED
+        ? "With CLOSE the lock was shut until this release, and nobody overlaps; with BREAK the next"
+            + " holder may have it already."
+        : overlap();
   }
 
   /** Notes and returns the loss of a lease that its holder took for held when it released it. */
@@ -155,8 +180,18 @@ final class LossProtocol {
     return validity instanceof Validity.Capped capped && capped.isAtMostOver();
   }
 
-  /** Why a lease is over whose time has run out before its timer came. */
+  /** How a lease is over whose loss is seen before it was told. */
+  private static LeaseEnd lateEnd(@Nullable LiveSession session) {
+    boolean forgotten = session != null && session.lostReason() != null && !session.isOverdue();
+    return forgotten ? LeaseEnd.FORGOTTEN : LeaseEnd.NOT_RENEWED;
+  }
+
+  /** Why it is over. */
   private static String lateReason(@Nullable LiveSession session) {
+    String known = session == null ? null : session.lostReason();
+    if (known != null) {
+      return known;
+    }
     String pause = session == null ? "" : session.pauseText();
     return "it was not renewed in time" + (pause.isEmpty() ? "" : "; " + pause);
   }
@@ -200,6 +235,20 @@ final class LossProtocol {
     }
   }
 
+  /** Why a lease is not valid: its loss, or the doubt about it. */
+  LockException invalid(LeaseImpl lease) {
+    if (lease.state() == Lease.State.LOST) {
+      return loss(lease);
+    }
+    // In doubt, or confirmed since the caller has looked.
+    return new LeaseInDoubtException(
+        String.format(
+            "Lease on lock '%s' is in doubt: the store was restarted or another server took over, and it has not"
+                + " confirmed the hold yet (store=%s, token=%s). It is valid again with the same token, or lost, by"
+                + " its deadline.",
+            lease.claim.name, engine.storeName(), lease.tokenText()));
+  }
+
   /** The loss of a lease that is lost, or whose time is over though its timer has not come yet. */
   LeaseLostException loss(LeaseImpl lease) {
     Stripe stripe = engine.stripe(lease.claim.name);
@@ -209,19 +258,15 @@ final class LossProtocol {
       if (loss != null) {
         return loss;
       }
-      boolean inDoubt = lease.validity() instanceof Validity.Unconfirmed;
       boolean atMostOver = isAtMostOver(lease.validity());
       return new LeaseLostException(
           String.format(
-              "Lease on lock '%s' %s (store=%s, token=%s).",
+              "Lease on lock '%s' was lost: %s (store=%s, token=%s).",
               lease.claim.name,
-              inDoubt
-                  ? "is in doubt: the store was restarted or another server took over, and it has"
-                      + " not confirmed it yet"
-                  : "was lost: " + (atMostOver ? AT_MOST_OVER : lateReason(lease.claim.session)),
+              atMostOver ? AT_MOST_OVER : lateReason(lease.claim.session),
               engine.storeName(),
               lease.tokenText()),
-          inDoubt ? LeaseEnd.FORGOTTEN : atMostOver ? LeaseEnd.AT_MOST : LeaseEnd.NOT_RENEWED);
+          atMostOver ? LeaseEnd.AT_MOST : lateEnd(lease.claim.session));
     } finally {
       stripe.unlock();
     }

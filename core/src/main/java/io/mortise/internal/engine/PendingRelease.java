@@ -39,8 +39,11 @@ final class PendingRelease {
 
   int failures;
 
-  /** It was a hold in somebody's hands, so that the store must still know of it. */
-  boolean wasHeld;
+  /** The lease that was in somebody's hands, so that the store must still know of it; or null. */
+  @Nullable LeaseImpl held;
+
+  /** The store has answered, perhaps after its caller has given up. */
+  boolean answered;
 
   /** It was a hold, and the store no longer knew it. */
   volatile boolean forgotten;

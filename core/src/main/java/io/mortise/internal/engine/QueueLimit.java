@@ -9,9 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses a waiter that comes when as many wait already as it allows ({@link
- * LockOptions#maxWaiters}). Waiters of this process are counted here, before anything is sent.
- * Others are counted by the store, in the answer to the acquire that joins its queue: a waiter that
- * is one too many leaves that queue at once. Once admitted, a waiter stays so.
+ * LockOptions#maxWaiters}), or that wants of a store without a queue what only a queue gives.
+ * Waiters of this process are counted here, before anything is sent. Others are counted by the
+ * store, in the answer to the acquire that joins its queue: a waiter that is one too many leaves
+ * that queue at once. Once admitted, a waiter stays so.
  *
  * <p>Everything here runs under the stripe's lock.
  */
@@ -23,14 +24,34 @@ final class QueueLimit {
   }
 
   /** A wait begins: whether it is refused without asking the store. */
-  boolean refuseIfFull(Stripe stripe, Waiter waiter) {
-    if (!engine.acquireProtocol.canQueue()) {
+  boolean refuses(Stripe stripe, Waiter waiter) {
+    boolean canQueue = engine.acquireProtocol.canQueue();
+    if (waiter.options.fair() && !canQueue) {
       waiter.fail(
-          new UnsupportedByStoreException(
-              "Store %s has no queue, so that it cannot be said how many wait for lock '%s'. Acquire without LockOptions.withMaxWaiters."
-                  .formatted(engine.storeName(), waiter.name)));
+          unsupported(waiter, "waiters for lock '%s' have no order", "LockOptions.withFair"));
       return true;
     }
+    if (waiter.admitted) {
+      return false;
+    }
+    if (!canQueue) {
+      waiter.fail(
+          unsupported(
+              waiter,
+              "it cannot be said how many wait for lock '%s'",
+              "LockOptions.withMaxWaiters"));
+      return true;
+    }
+    return refuseIfFull(stripe, waiter);
+  }
+
+  private UnsupportedByStoreException unsupported(Waiter waiter, String effect, String option) {
+    return new UnsupportedByStoreException(
+        "Store %s has no queue, so that %s. Acquire without %s."
+            .formatted(engine.storeName(), effect.formatted(waiter.name), option));
+  }
+
+  private boolean refuseIfFull(Stripe stripe, Waiter waiter) {
     int waiting = waitingHere(stripe, waiter);
     if (waiting < most(waiter)) {
       return false;

@@ -4,6 +4,7 @@ import io.mortise.LockName;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Request;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
@@ -60,9 +61,9 @@ final class ReleaseProtocol {
       if (reply instanceof Reply.Ended ended) {
         // Else an earlier request, whose answer was lost, may have ended it.
         pendingRelease.forgotten |=
-            pendingRelease.wasHeld
+            pendingRelease.held != null
                 && pendingRelease.failures == 0
-                && pendingRelease.how() == null
+                && !pendingRelease.answered
                 && ended.how() == EndReason.UNKNOWN
                 && pendingRelease.session.mayBeForgotten();
         if (pendingRelease.heldSince != null) {
@@ -71,6 +72,13 @@ final class ReleaseProtocol {
           // Else the abandon would be sent again.
           pendingRelease.wanted = false;
         }
+        if (!pendingRelease.answered
+            && pendingRelease.how() != null
+            && pendingRelease.held != null) {
+          engine.lossProtocol.reportBeforeRelease(
+              stripe, pendingRelease.held, ended.how(), pendingRelease.forgotten);
+        }
+        pendingRelease.answered = true;
         tell(stripe, pendingRelease, ended.how());
         if (ended.more() || pendingRelease.wanted) {
           pendingRelease.wanted = false;
@@ -145,21 +153,41 @@ final class ReleaseProtocol {
   }
 
   /**
-   * Blocks until the store has answered, or until it is known that it does not. Not interruptible.
+   * Blocks until the store has answered, or until it is known that it does not: for twice its
+   * timeout at the longest. Not interruptible. An answer that comes later is reported if it tells
+   * of a loss.
    */
   void await(PendingRelease pendingRelease) {
     Thread caller = Thread.currentThread();
     if (known(pendingRelease, () -> LockSupport.unpark(caller))) {
       return;
     }
-    engine.helpWhileWaiting(() -> pendingRelease.how() != null, Engine.HOWEVER_LONG);
+    long deadline = engine.env.now() + 2 * engine.tryNanos();
+    engine.helpWhileWaiting(
+        () -> pendingRelease.how() != null, Duration.ofNanos(2 * engine.tryNanos()));
     boolean interrupted = false;
-    while (pendingRelease.how() == null) {
-      LockSupport.park(pendingRelease);
+    long left = deadline - engine.env.now();
+    while (pendingRelease.how() == null && left > 0) {
+      LockSupport.parkNanos(pendingRelease, left);
+      left = deadline - engine.env.now();
       interrupted |= Thread.interrupted();
+    }
+    if (pendingRelease.how() == null) {
+      giveUp(pendingRelease);
     }
     if (interrupted) {
       caller.interrupt();
+    }
+  }
+
+  /** No caller waits for the answer any more: if it tells of a loss, that is reported. */
+  void giveUp(PendingRelease pendingRelease) {
+    Stripe stripe = engine.stripe(pendingRelease.name);
+    stripe.lock();
+    try {
+      tell(stripe, pendingRelease, EndReason.UNKNOWN);
+    } finally {
+      stripe.unlock();
     }
   }
 

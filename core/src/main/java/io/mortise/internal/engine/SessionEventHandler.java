@@ -179,7 +179,8 @@ final class SessionEventHandler implements SessionLifecycleListener {
     engine.stripes.forEach(
         stripe -> {
           for (Claim claim : Engine.claimsOf(stripe, session)) {
-            if (claim.phase() == ClaimPhase.ASKED && claim.isQueued()) {
+            QueueProtocol.QueuedClaims queue = claim.queue();
+            if (claim.phase() == ClaimPhase.ASKED && queue != null && !queue.isResting(claim)) {
               engine.acquireProtocol.pollNow(stripe, claim);
             }
           }

@@ -1,13 +1,18 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
+import io.mortise.admin.LocalWait;
+import io.mortise.admin.LocalWait.LocalCaller;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -15,15 +20,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A share of the lock names under one lock; what is to be sent to the store leaves in the order in
- * which it was decided.
+ * A share of the lock names under one lock; what is to be sent to the store leaves in the order of
+ * its outbox.
  */
 final class Stripe extends OutboxLock {
   private static final Logger log = LoggerFactory.getLogger(Stripe.class);
 
+  private static final int LOCAL_HOLDERS = 10;
+
   final ClaimTable claims = new ClaimTable();
   final IdleClaims idleClaims = new IdleClaims();
   final Map<AttemptId, PendingRelease> endings = new HashMap<>();
+  final Map<LockName, QueueProtocol.QueuedClaims> queued = new HashMap<>();
 
   /** Null until a lock was given back that others wanted, in a store without a queue. */
   private @Nullable ReacquirePauses reacquirePauses;
@@ -57,12 +65,12 @@ final class Stripe extends OutboxLock {
   }
 
   void send(LiveSession session, Request request, Consumer<Reply> sink) {
-    send(new OutboundRequest(session, request, sink, false));
+    send(request, new OutboundRequest(session, request, sink, false));
   }
 
   /** As {@link #send}, for what nobody waits for: it may travel with what is sent next. */
   void sendLater(LiveSession session, Request request, Consumer<Reply> sink) {
-    send(new OutboundRequest(session, request, sink, true));
+    send(request, new OutboundRequest(session, request, sink, true));
   }
 
   @Nullable Claim find(LockName name, AttemptId attempt) {
@@ -108,6 +116,103 @@ final class Stripe extends OutboxLock {
     if (reacquirePauses != null) {
       reacquirePauses.end(name);
     }
+  }
+
+  /** A wait without an end for a lease of the same thread would never end. */
+  void refuseSelfWait(Waiter waiter) {
+    for (Claim claim = claims.first(waiter.name); claim != null; claim = claims.after(claim)) {
+      LeaseImpl holder = claim.holder;
+      if (holder != null
+          && holder.caller == waiter.caller
+          && waiter.isThread()
+          && (waiter.mode.isExclusive() || claim.mode.isExclusive())) {
+        throw new IllegalStateException(
+            "This thread already holds lock '"
+                + waiter.name
+                + "' and would wait for itself. Use the lease it has, asJavaLock() for a re-entrant"
+                + " lock, or a time limit if another thread will close that lease.");
+      }
+    }
+  }
+
+  /**
+   * Adds waits of this process's callers, with the leases of this process that are in their way.
+   *
+   * @param most how many there may be in all
+   */
+  void addLocalWaits(List<LocalWait> waits, int most, long now) {
+    Map<LockName, List<Claim>> held = new HashMap<>();
+    claims.forEach(
+        claim -> {
+          if (claim.head() != null) {
+            held.putIfAbsent(claim.name, new ArrayList<>());
+          }
+        });
+    if (held.isEmpty()) {
+      return;
+    }
+    claims.forEach(
+        claim -> {
+          List<Claim> known = claim.holder == null ? null : held.get(claim.name);
+          if (known != null) {
+            known.add(claim);
+          }
+        });
+    claims.forEach(
+        claim -> {
+          Waiter waiter = claim.head();
+          while (waiter != null && waits.size() < most) {
+            waits.add(localWait(waiter, held.getOrDefault(claim.name, List.of()), now));
+            waiter = waiter.next == claim.head() ? null : waiter.next;
+          }
+        });
+  }
+
+  /** A wait, which may have ended, and what is known to be in its way. */
+  LocalWait localWait(Waiter waiter, long now) {
+    List<Claim> held = new ArrayList<>();
+    for (Claim claim = claims.first(waiter.name); claim != null; claim = claims.after(claim)) {
+      if (claim.holder != null) {
+        held.add(claim);
+      }
+    }
+    return localWait(waiter, held, now);
+  }
+
+  private static LocalWait localWait(Waiter waiter, List<Claim> held, long now) {
+    if (waiter.claim != null) {
+      waiter.noteHolder(waiter.claim);
+    }
+    long used = held.stream().mapToLong(claim -> claim.mode.weight()).sum();
+    // What the store said is stale once this process has the whole lock.
+    AttemptId elsewhere = used < waiter.mode.capacity() ? waiter.heldElsewhere : null;
+    return new LocalWait(
+        waiter.name.value(),
+        waiter.isThread() ? LocalCaller.of(waiter.caller) : LocalCaller.ASYNCHRONOUS,
+        waiter.endless || waiter.arrivedAt() == 0
+            ? null
+            : Duration.ofNanos(now - waiter.arrivedAt()),
+        holders(waiter, held, used),
+        elsewhere == null ? null : elsewhere.encoded());
+  }
+
+  /**
+   * The callers whose leases leave too little for a waiter each by itself; if there are none, all
+   * who hold a share, once it is known that the shares leave too little together.
+   */
+  private static List<LocalCaller> holders(Waiter waiter, List<Claim> held, long used) {
+    int most = waiter.mode.capacity() - waiter.mode.weight();
+    List<Claim> each = held.stream().filter(claim -> claim.mode.weight() > most).toList();
+    return (each.isEmpty() && (waiter.held || used > most) ? held : each)
+        .stream()
+            .map(
+                claim -> {
+                  Thread thread = claim.holder == null ? null : claim.holder.caller;
+                  return thread == null ? LocalCaller.ASYNCHRONOUS : LocalCaller.of(thread);
+                })
+            .distinct()
+            .limit(LOCAL_HOLDERS)
+            .toList();
   }
 
   void add(Claim claim) {

@@ -8,7 +8,9 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.internal.event.AcquireTrace;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -32,7 +34,7 @@ public final class Waiter {
   final boolean endless;
 
   /** When its wait began, if that is to end at some time. */
-  long arrivedAt;
+  private long arrivedAt;
 
   final Thread caller;
   private final @Nullable Runnable listener;
@@ -56,6 +58,12 @@ public final class Waiter {
 
   /** For how much of the wait the store gave no answer; null if that was less than half of it. */
   @Nullable StoreUnavailableException unanswered;
+
+  /** Whether the store has last named a holder, of this client or another. */
+  boolean held;
+
+  /** The holder of another client that the store has last named; null if it named none. */
+  @Nullable AttemptId heldElsewhere;
 
   @Nullable Claim claim;
   @Nullable Waiter next;
@@ -97,6 +105,29 @@ public final class Waiter {
     arrivedAt = now;
   }
 
+  /** When the wait began, if it is to end at some time. */
+  public long arrivedAt() {
+    return arrivedAt;
+  }
+
+  /** Whether it wants an answer, and not the lock at some time. */
+  public boolean isTry() {
+    return tryOnly;
+  }
+
+  /** How much of the lock it waits for. */
+  public Mode mode() {
+    return mode;
+  }
+
+  /** Notes which holder the store has last named to the claim that it waits under. */
+  void noteHolder(Claim asked) {
+    Reply.Holder holder = asked.inTheWay();
+    held = holder != null;
+    heldElsewhere =
+        holder == null || asked.isOfSession(holder.attempt().session()) ? null : holder.attempt();
+  }
+
   /** What has become of the wait. */
   public WaiterState state() {
     return waiterState;
@@ -122,6 +153,7 @@ public final class Waiter {
     return failure instanceof LockTimeoutException;
   }
 
+  /** Whether a thread waits in it, the caller's. */
   boolean isThread() {
     return listener == null;
   }

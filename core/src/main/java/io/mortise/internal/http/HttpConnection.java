@@ -1,6 +1,7 @@
 package io.mortise.internal.http;
 
 import io.mortise.internal.http.HttpServers.HttpRequest;
+import io.mortise.internal.storekit.SocketKeepAlive;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.InputStream;
@@ -29,9 +30,6 @@ import org.jspecify.annotations.Nullable;
  * #take} it while it is idle, and writes its request itself; any may {@link #kill} it.
  */
 final class HttpConnection {
-  /** Proxies close connections that were idle for a minute, some of them earlier. */
-  private static final long MOST_IDLE_NANOS = TimeUnit.SECONDS.toNanos(20);
-
   /** Stands for the end of a connection that was idle. */
   private static final HttpExchange ENDED =
       new HttpExchange(new HttpRequest("", "/", Map.of(), null), Duration.ZERO, null);
@@ -121,7 +119,7 @@ final class HttpConnection {
     }
     Socket plain = connected(resolver.addresses(host));
     plain.setTcpNoDelay(true);
-    plain.setKeepAlive(true);
+    SocketKeepAlive.enable(plain);
     plain.setSoTimeout((int) limit.toMillis());
     isSecured = tls != null;
     Socket speaking = tls == null ? plain : secured(tls, plain, host);
@@ -232,11 +230,12 @@ final class HttpConnection {
   /**
    * Waits for the next exchange. Blocks. Called by the connection's own thread.
    *
+   * @param mostIdle for how long
    * @return null if there is none, and can be none any more: the server has closed the connection,
    *     or it was idle for too long
    */
-  @Nullable HttpExchange awaitExchange() {
-    long idleUntil = ticker.nanos() + MOST_IDLE_NANOS;
+  @Nullable HttpExchange awaitExchange(Duration mostIdle) {
+    long idleUntil = ticker.nanos() + mostIdle.toNanos();
     boolean ended = false;
     while (true) {
       HttpExchange taken = current.get();

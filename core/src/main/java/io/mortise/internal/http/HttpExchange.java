@@ -21,6 +21,13 @@ import org.jspecify.annotations.Nullable;
  * no use any more if the exchange is cancelled, or fails in another way.
  */
 final class HttpExchange extends CompletableFuture<HttpResponse> {
+  /**
+   * An answer that may be longer than a document has a sixteenth of the heap at most: it is there
+   * up to four times while it is read.
+   */
+  private static final long MOST_BYTES =
+      Math.max(HttpRequest.MAX_DOCUMENT_BYTES, Runtime.getRuntime().maxMemory() / 16);
+
   private final HttpRequest request;
   private final Duration limit;
   private final @Nullable Consumer<String> lines;
@@ -96,6 +103,11 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
     return request.bytes(host);
   }
 
+  /** How long the answer may be. */
+  static long mostBytes(HttpRequest request) {
+    return Math.min(request.maxAnswerBytes(), MOST_BYTES);
+  }
+
   /**
    * Reads the answer, and completes. Blocks.
    *
@@ -106,7 +118,7 @@ final class HttpExchange extends CompletableFuture<HttpResponse> {
     HttpReader.AnswerHead head = from.reader(headUntil).readHead();
     HttpReader reader = from.reader(headUntil + limit.toNanos());
     ByteArrayOutputStream body = new ByteArrayOutputStream();
-    long most = request.maxAnswerBytes();
+    long most = mostBytes(request);
     OutputStream to = lines == null ? body : new LineSplitter(body, lines, most);
     boolean mayFollow;
     try {

@@ -6,8 +6,6 @@ import io.mortise.internal.http.HttpConnection.HostResolver;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.TrustedCertificates;
-import io.mortise.spi.document.DocumentTooLargeException;
-import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -20,7 +18,6 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -54,8 +51,15 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Nothing is called under the lock.
  */
 public final class HttpServers implements AutoCloseable {
+  /**
+   * A firewall may have forgotten an older one without a word, and a proxy may be about to close
+   * it. A new one costs a round trip.
+   */
+  private static final Duration MOST_IDLE = Duration.ofSeconds(2);
+
   private final HttpTarget target;
   private final int mostInFlight;
+  private final Duration mostIdle;
   private final String threadName;
   private final Ticker ticker;
   private final HostResolver resolver;
@@ -131,7 +135,7 @@ public final class HttpServers implements AutoCloseable {
     }
 
     /** How many characters, of ASCII, may be written so that they can be read again. */
-    private long maxBody() {
+    long maxBody() {
       return maxAnswerBytes - ANSWER_OVERHEAD_BYTES;
     }
 
@@ -190,12 +194,22 @@ public final class HttpServers implements AutoCloseable {
    * @throws StoreUnfitException if the trusted certificates cannot be read
    */
   public HttpServers(HttpTarget target, int mostInFlight, String purpose, Ticker ticker) {
-    this(target, mostInFlight, purpose, ticker, InetAddress::getAllByName);
+    this(target, mostInFlight, purpose, ticker, InetAddress::getAllByName, MOST_IDLE);
   }
 
-  /** The same, with another resolver. */
+  /**
+   * The same, with another resolver.
+   *
+   * @param mostIdle after which a connection is not used again
+   */
   HttpServers(
-      HttpTarget target, int mostInFlight, String purpose, Ticker ticker, HostResolver resolver) {
+      HttpTarget target,
+      int mostInFlight,
+      String purpose,
+      Ticker ticker,
+      HostResolver resolver,
+      Duration mostIdle) {
+    this.mostIdle = mostIdle;
     this.resolver = resolver;
     this.target = target;
     this.mostInFlight = mostInFlight;
@@ -215,18 +229,7 @@ public final class HttpServers implements AutoCloseable {
 
   /** The failure of a request whose turn has not come in time. */
   public StoreUnavailableException unsent() {
-    return new StoreUnavailableException(
-        "A request to %s was not sent within %s, because earlier ones were in flight (store=%s)."
-            .formatted(
-                target.product(), DurationText.formatExact(target.timeout()), target.display()));
-  }
-
-  private StoreUnavailableException tooLong(HttpRequest request) {
-    int length = Objects.requireNonNull(request.body()).length();
-    return new StoreUnavailableException(
-        "A request of %d characters to %s was not sent (store=%s): what it writes could not be read again. At most %d are sent. Let fewer wait for one lock, or take shorter labels."
-            .formatted(length, target.product(), target.display(), request.maxBody()),
-        new DocumentTooLargeException(length + " characters"));
+    return target.unsent();
   }
 
   /**
@@ -236,7 +239,7 @@ public final class HttpServers implements AutoCloseable {
    */
   public CompletableFuture<HttpResponse> send(HttpRequest request) {
     if (request.isTooLong()) {
-      return CompletableFuture.failedFuture(tooLong(request));
+      return CompletableFuture.failedFuture(target.tooLong(request));
     }
     HttpExchange exchange = new HttpExchange(request, target.timeout(), null);
     if (takesTurn(exchange)) {
@@ -378,7 +381,7 @@ public final class HttpServers implements AutoCloseable {
           take(connection, next);
         } else {
           idle.push(connection);
-          next = connection.awaitExchange();
+          next = connection.awaitExchange(mostIdle);
           if (next == null) {
             break;
           }

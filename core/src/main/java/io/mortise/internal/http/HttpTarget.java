@@ -2,8 +2,10 @@ package io.mortise.internal.http;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.http.HttpServers.HttpRequest;
 import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.document.DocumentTooLargeException;
 import io.mortise.spi.time.DurationText;
 import java.io.EOFException;
 import java.io.IOException;
@@ -17,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +68,20 @@ public record HttpTarget(
 
   String startOfSentence() {
     return product.substring(0, 1).toUpperCase(Locale.ROOT) + product.substring(1);
+  }
+
+  StoreUnavailableException unsent() {
+    return new StoreUnavailableException(
+        "A request to %s was not sent within %s, because earlier ones were in flight (store=%s)."
+            .formatted(product, DurationText.formatExact(timeout), display));
+  }
+
+  StoreUnavailableException tooLong(HttpRequest request) {
+    int length = Objects.requireNonNull(request.body()).length();
+    return new StoreUnavailableException(
+        "A request of %d characters to %s was not sent (store=%s): what it writes could not be read again. At most %d are sent. Let fewer wait for one lock, or take shorter labels."
+            .formatted(length, product, display, request.maxBody()),
+        new DocumentTooLargeException(length + " characters"));
   }
 
   StoreUnavailableException unconnected(Duration limit) {

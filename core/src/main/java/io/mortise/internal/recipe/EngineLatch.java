@@ -94,7 +94,7 @@ final class EngineLatch implements DistributedLatch {
     return recipes.endsWithClient(
         recipes
             .facts()
-            .change(
+            .changeTogether(
                 fact,
                 keep,
                 present -> {

@@ -3,6 +3,7 @@ package io.mortise.internal.recipe;
 import io.mortise.DistributedLock;
 import io.mortise.DistributedOnce;
 import io.mortise.Lease;
+import io.mortise.LeaseInDoubtException;
 import io.mortise.LeaseLostException;
 import io.mortise.LockException;
 import io.mortise.LockName;
@@ -115,7 +116,7 @@ final class EngineOnce implements DistributedOnce {
       LeaseSource source, CheckedFunction<Lease, @Nullable String, X> task)
       throws X, InterruptedException {
     Recipes.refuseIfInterrupted("once '" + key + "'");
-    Optional<OnceResult> before = result();
+    Optional<OnceResult> before = stored(call.ask(() -> store.readFact(fact)));
     if (before.isPresent()) {
       return before.get();
     }
@@ -133,7 +134,8 @@ final class EngineOnce implements DistributedOnce {
   }
 
   private <X extends Exception> OnceResult runUnder(
-      Lease lease, CheckedFunction<Lease, @Nullable String, X> task) throws X {
+      Lease lease, CheckedFunction<Lease, @Nullable String, X> task)
+      throws X, InterruptedException {
     OnceDocument begun = begun(lease);
     Duration known = known();
     long version = 0;
@@ -147,25 +149,18 @@ final class EngineOnce implements DistributedOnce {
       }
       // An earlier run, which has lost its lease, may write or expire in between: read again.
       version = replace(lease, present.version(), begun, known, MAX_BEGIN_TRIES);
+      Recipes.refuseIfInterrupted("the task of once '" + key + "'");
     }
     // The step may have taken as long as the lease.
     lease.ensureValid();
     String value = task.apply(lease);
     checkLength(value);
-    // An interrupt that the task has left would end the storing of what it did.
-    boolean interrupted = Thread.interrupted();
-    try {
-      OnceDocument done = begun.done(value);
-      long stored = replace(lease, version, done, keep, Integer.MAX_VALUE);
-      if (stored == 0) {
-        throw overtaken(done, decode(read()));
-      }
-      return result(done, stored, true);
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+    OnceDocument done = begun.done(value);
+    long stored = replace(lease, version, done, keep, Integer.MAX_VALUE);
+    if (stored == 0) {
+      throw overtaken(done, decode(read()));
     }
+    return result(done, stored, true);
   }
 
   /** What was stored stands, whatever became of the lease after that. */
@@ -178,30 +173,40 @@ final class EngineOnce implements DistributedOnce {
   }
 
   /**
-   * Replaces the text by a step of a run that still holds the lock. Asks again after a failure,
-   * since an earlier request may have been executed.
+   * Replaces the text by a step of a run that still holds the lock. Repeats the request after a
+   * failure, since an earlier one may have been executed, and while the lease is in doubt. An
+   * interrupt does not end it: what a task has done must be known.
    *
    * @return its version; 0 if the text has another version than that
    */
   private long replace(Lease lease, long version, OnceDocument step, Duration time, int tries) {
     long pauseNanos = FIRST_PAUSE_NANOS;
     for (int tried = 1; ; tried++) {
-      lease.ensureValid();
       try {
-        long written = call.ask(() -> store.replaceFact(fact, version, step.encode(), time));
+        lease.ensureValid();
+        long written =
+            call.askUninterruptibly(() -> store.replaceFact(fact, version, step.encode(), time));
         if (written > 0) {
           return written;
         }
         Fact present = read();
         boolean isWritten = decode(present).filter(found -> found.isSameStep(step)).isPresent();
         return isWritten ? present.version() : 0;
-      } catch (StoreUnavailableException e) {
-        if (!lease.isValid() || tried >= tries) {
+      } catch (StoreUnavailableException | LeaseInDoubtException e) {
+        if (lease.state() == Lease.State.LOST || tried >= tries) {
           throw e;
         }
-        LockSupport.parkNanos(pauseNanos);
+        pause(pauseNanos);
         pauseNanos = Math.min(2 * pauseNanos, MAX_PAUSE_NANOS);
       }
+    }
+  }
+
+  private static void pause(long nanos) {
+    boolean interrupted = Thread.interrupted(); // Else the pause would have no length.
+    LockSupport.parkNanos(nanos);
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -255,7 +260,7 @@ final class EngineOnce implements DistributedOnce {
   }
 
   private Fact read() {
-    return call.ask(() -> store.readFact(fact));
+    return call.askUninterruptibly(() -> store.readFact(fact));
   }
 
   static OnceResult result(OnceDocument done, long version, boolean ranHere) {
@@ -275,7 +280,8 @@ final class EngineOnce implements DistributedOnce {
   public boolean forget() {
     Fact present = read();
     return stored(present).isPresent()
-        && call.ask(() -> store.replaceFact(fact, present.version(), "", SHORTEST)) > 0;
+        && call.askUninterruptibly(() -> store.replaceFact(fact, present.version(), "", SHORTEST))
+            > 0;
   }
 
   @Override

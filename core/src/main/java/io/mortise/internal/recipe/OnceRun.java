@@ -84,16 +84,9 @@ final class OnceRun {
   }
 
   private void runUnder(Lease lease) {
-    OnceDocument begun = once.begun(lease);
     var run =
-        mark(lease, begun)
-            .thenCompose(
-                present -> {
-                  Optional<OnceResult> earlier = once.stored(present);
-                  return earlier.isPresent()
-                      ? CompletableFuture.completedFuture(earlier.get())
-                      : runMarked(lease, begun);
-                })
+        // A lease that is in doubt or lost by now tells no token.
+        CompletionStages.start(() -> run(lease, once.begun(lease)))
             .whenComplete(
                 (value, failure) -> {
                   var released =
@@ -110,6 +103,17 @@ final class OnceRun {
                   assert released != null;
                 });
     assert run != null;
+  }
+
+  private CompletableFuture<OnceResult> run(Lease lease, OnceDocument begun) {
+    return mark(lease, begun)
+        .thenCompose(
+            present -> {
+              Optional<OnceResult> earlier = once.stored(present);
+              return earlier.isPresent()
+                  ? CompletableFuture.completedFuture(earlier.get())
+                  : runMarked(lease, begun);
+            });
   }
 
   private CompletableFuture<Fact> mark(Lease lease, OnceDocument begun) {

@@ -1,9 +1,13 @@
 package io.mortise.internal.runtime;
 
+import io.mortise.LockException;
+import io.mortise.function.CheckedSupplier;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
 /** What stages leave to their users: code that throws instead, and failures that are wrapped. */
@@ -16,6 +20,50 @@ public final class CompletionStages {
       return call.call();
     } catch (Exception | Error e) {
       return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /**
+   * Makes a blocking call on a new daemon thread, which inherits nothing: a data source may give
+   * the connection of a transaction that is bound to the caller's thread. Does not block.
+   */
+  public static <T> CompletableFuture<T> detached(String thread, Callable<T> call) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    Runnable task =
+        () -> {
+          try {
+            result.complete(call.call());
+          } catch (Exception | Error e) {
+            result.completeExceptionally(e);
+          }
+        };
+    Thread started = new Thread(null, task, thread, 0, false);
+    started.setDaemon(true);
+    started.start();
+    return result;
+  }
+
+  /** Runs each task as {@link #detached} does. The common pool may be full of the application's. */
+  public static Executor detaching(String thread) {
+    return task -> {
+      var unused = detached(thread, Executors.callable(task));
+    };
+  }
+
+  /** Makes a call as {@link #detached} does, and waits for it. Throws the failure of the call. */
+  public static <T, X extends Exception> T callDetached(String thread, CheckedSupplier<T, X> call)
+      throws X {
+    try {
+      return detached(thread, call::get).join();
+    } catch (CompletionException e) {
+      Throwable cause = cause(e);
+      cause.addSuppressed(new LockException("called here"));
+      if (cause instanceof Error error) {
+        throw error;
+      }
+      @SuppressWarnings("unchecked") // the call throws nothing else
+      X failure = (X) cause;
+      throw failure;
     }
   }
 

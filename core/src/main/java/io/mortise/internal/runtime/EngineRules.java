@@ -48,6 +48,19 @@ public class EngineRules {
     return true;
   }
 
+  /** Whether only the first few waiters of a lock poll (invariants.md#few-waiters-poll). */
+  public boolean restsBehindOthers() {
+    return true;
+  }
+
+  /**
+   * Whether the next waiter of a lock polls when one that did has left
+   * (invariants.md#few-waiters-poll).
+   */
+  public boolean pollsInPlaceOfOthers() {
+    return true;
+  }
+
   /** Whether a failed renewal is followed by another (invariants.md#renewal-survives-failure). */
   public boolean retriesRenewal() {
     return true;

@@ -7,13 +7,19 @@ public final class FailureText {
   /** A proxy may answer with pages of HTML. */
   private static final int MOST_SHOWN = 200;
 
+  /** A message of ours is shorter; one of a driver may have what others wrote in it. */
+  private static final int MOST_SAID = 2_000;
+
   private FailureText() {}
 
-  /** What a failure says of itself, also if it has no message. */
+  /**
+   * What a failure says of itself, also if it has no message: its first 2,000 characters, without
+   * control characters.
+   */
   public static String said(Throwable failure) {
     Throwable origin = CompletionStages.cause(failure);
     String message = origin.getMessage();
-    return message == null ? origin.toString() : message;
+    return oneLine(message == null ? origin.toString() : message, MOST_SAID);
   }
 
   /** What was said of a store, as a sentence that names the store once. */
@@ -28,8 +34,16 @@ public final class FailureText {
    * Quotes a server's answer for a message: its first 200 characters, without control characters.
    */
   public static String quoted(String said) {
-    String whole = said.strip().replaceAll("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+", " ");
-    return whole.length() <= MOST_SHOWN ? whole : whole.substring(0, MOST_SHOWN) + "…";
+    return oneLine(said, MOST_SHOWN);
+  }
+
+  private static String oneLine(String said, int most) {
+    // A document may have megabytes.
+    String begin = said.substring(0, Math.min(said.length(), 4 * most));
+    String line = begin.strip().replaceAll("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+", " ");
+    return line.length() <= most && begin.length() == said.length()
+        ? line
+        : line.substring(0, Math.min(line.length(), most)) + "…";
   }
 
   /** Removes {@code (store=…)} with all it holds, for a message that names the store itself. */

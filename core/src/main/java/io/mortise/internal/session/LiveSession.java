@@ -76,6 +76,9 @@ public final class LiveSession implements Validity {
   /** What the store said last. */
   private volatile boolean receivesPushes = true;
 
+  /** Why it was lost; null if it was not. */
+  private volatile @Nullable String lostReason;
+
   /** It was lost because its time was over, not because the store said so. */
   private volatile boolean overdue;
 
@@ -392,6 +395,11 @@ public final class LiveSession implements Validity {
     return DurationText.format(Duration.ofNanos(nanos));
   }
 
+  /** Why it was lost; null if it was not. */
+  public @Nullable String lostReason() {
+    return lostReason;
+  }
+
   /** Its time is over. */
   void becomesOverdue() {
     overdue = true;
@@ -433,7 +441,8 @@ public final class LiveSession implements Validity {
     return sentAt - hostSuspension.foundAt() < 0 ? until - hostSuspension.nanos() : until;
   }
 
-  void end() {
+  void end(@Nullable String reason) {
+    lostReason = reason;
     phase = LiveSessionPhase.ENDED;
     shortenTo(env.now());
     whenFullTtl.clear();

@@ -1,6 +1,8 @@
 package io.mortise.internal.session;
 
+import io.mortise.StoreUnavailableException;
 import io.mortise.event.LockListener.RenewalOutcome;
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.session.LiveSession.ClockSample;
@@ -10,6 +12,7 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.spi.StoreSession;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -54,6 +57,7 @@ public final class SessionRenewer {
   private final ShortTtlTimer shortTtlTimer;
   private final RenewalOutage outage;
   private final StoreSilence silence = new StoreSilence();
+  private final ReopenBackoff reopenBackoff;
   private @Nullable LiveSession current;
   private boolean closed;
 
@@ -69,37 +73,28 @@ public final class SessionRenewer {
     this.shortTtlTimer =
         new ShortTtlTimer(guard, env, sessionTtl, session -> reschedule(session, 0));
     this.outage = new RenewalOutage(guard, env, reporter);
+    this.reopenBackoff = new ReopenBackoff(env, store.profile().display());
   }
 
   /**
-   * The session if it is open; else null, and {@link SessionLifecycleListener#opened} will be
-   * called once it is.
+   * The open session; else null, and {@link SessionLifecycleListener#opened} is called once it is.
    */
   public @Nullable LiveSession open() {
     LiveSession opening;
     guard.lock();
     try {
-      if (current != null) {
-        return current.phase == LiveSessionPhase.OPEN ? current : null;
-      }
-      if (closed) {
-        return null;
+      if (current != null || closed) {
+        return current != null && current.phase == LiveSessionPhase.OPEN ? current : null;
       }
       SessionId id = SessionId.random(env.random());
       SessionSpec spec = new SessionSpec(id, env.ttl(), env.client());
-      opening =
-          new LiveSession(
-              listener,
-              env,
-              name(),
-              silence,
-              store.open(spec, sessionNotification -> hint(id, sessionNotification)));
+      StoreSession inStore = store.open(spec, notification -> hint(id, notification));
+      opening = new LiveSession(listener, env, name(), silence, inStore);
       sessionTtl.begin(opening);
       opening.suspendedSeen = env.suspended().nanos();
       current = opening;
-      opening.renewalDueIn(0);
-      // Not from here: the caller may hold a lock of the engine.
-      opening.renewal = env.renewals().schedule(0, () -> renew(opening));
+      // Not from here, even without a pause: the caller may hold a lock of the engine.
+      reschedule(opening, reopenBackoff.nanos());
     } finally {
       guard.unlock();
     }
@@ -113,6 +108,11 @@ public final class SessionRenewer {
             });
     opening.store().onConnectionLost(cause -> connectionLost(opening, cause));
     return null;
+  }
+
+  /** Why no session stays open; null if one does, as far as is known. */
+  public @Nullable StoreUnavailableException repeatedLoss() {
+    return reopenBackoff.loss();
   }
 
   /** The session if it is open; else null. */
@@ -187,10 +187,7 @@ public final class SessionRenewer {
     try {
       session.missesCalls();
       if (session.phase == LiveSessionPhase.OPEN && !outage.hasBegun()) {
-        outage.begin(
-            session,
-            "The connection to store %s broke: %s."
-                .formatted(name(), FailureText.withoutFullStop(cause)));
+        outage.connectionLost(session, name(), cause);
         reschedule(session, 0);
       }
     } finally {
@@ -242,15 +239,14 @@ public final class SessionRenewer {
     } finally {
       guard.unlock();
     }
-    CompletionStage<Renewal> stage;
-    try {
-      stage =
-          sessionTtl.isWhole(inFlight.ttl())
-              ? session.store().renew(previous, inFlight.beat(), inFlight.seen())
-              : session.store().renew(previous, inFlight.beat(), inFlight.seen(), inFlight.ttl());
-    } catch (RuntimeException e) {
-      stage = CompletableFuture.completedFuture(new Renewal.Unknown(e));
-    }
+    CompletionStage<Renewal> stage =
+        CompletionStages.start(
+            () ->
+                sessionTtl.isWhole(inFlight.ttl())
+                    ? session.store().renew(previous, inFlight.beat(), inFlight.seen())
+                    : session
+                        .store()
+                        .renew(previous, inFlight.beat(), inFlight.seen(), inFlight.ttl()));
     session.renewalReturned();
     stage.whenComplete(
         (renewal, error) ->
@@ -281,9 +277,9 @@ public final class SessionRenewer {
         lose(session, session.withPause(lost.reason()));
       }
     } else if (renewal instanceof Renewal.Unknown unknown) {
-      String said = FailureText.said(unknown.cause());
-      reporter.renewal(session, RenewalOutcome.UNANSWERED, sent, said);
-      retry(session, sent, unknown.cause());
+      Throwable cause = unknown.cause();
+      reporter.renewal(session, RenewalOutcome.UNANSWERED, sent, FailureText.said(cause));
+      retry(session, sent, cause);
     }
   }
 
@@ -334,6 +330,9 @@ public final class SessionRenewer {
           && !(InFlightRenewal.moreHasGone(answer) && env.rules().appliesEndedHoldsFirst())) {
         session.extendTo(until);
         opened = session.phase == LiveSessionPhase.OPENING;
+        if (opened) {
+          reopenBackoff.opened();
+        }
         session.phase = LiveSessionPhase.OPEN;
         if (sessionTtl.isWhole(sent.ttl())) {
           session.hasShortTtl = false;
@@ -461,7 +460,8 @@ public final class SessionRenewer {
       if (session.phase == LiveSessionPhase.ENDED) {
         return;
       }
-      session.end();
+      session.end(reason);
+      reopenBackoff.lost(reason);
       if (current == session) {
         current = null;
       }
@@ -481,16 +481,16 @@ public final class SessionRenewer {
       last = current;
       current = null;
       if (last != null) {
-        last.end();
+        last.end(null);
       }
     } finally {
       guard.unlock();
     }
-    if (last == null) {
-      return CompletableFuture.completedFuture(null);
+    if (last != null) {
+      reporter.closed(last);
+      return last.store().close();
     }
-    reporter.closed(last);
-    return last.store().close();
+    return CompletableFuture.completedFuture(null);
   }
 
   private String name() {

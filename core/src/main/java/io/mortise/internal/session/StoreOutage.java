@@ -1,5 +1,7 @@
 package io.mortise.internal.session;
 
+import io.mortise.LockException;
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.FailureText;
@@ -66,12 +68,36 @@ public final class StoreOutage {
     return unfitSince;
   }
 
-  /** What makes the store unfit, if that is why it failed. */
+  /**
+   * What makes the store unfit, if that is why it failed. Null for a store that cannot serve now:
+   * that may end without a change of settings, so that waits go on as in any outage.
+   */
   public static @Nullable StoreUnfitException unfit(@Nullable Throwable cause) {
-    while (cause != null && !(cause instanceof StoreUnfitException)) {
-      cause = cause.getCause();
+    for (Throwable each = cause; each != null; each = each.getCause()) {
+      if (each instanceof StoreUnfitException unfit) {
+        return unfit.isNotWritable() ? null : unfit;
+      }
     }
-    return (StoreUnfitException) cause;
+    return null;
+  }
+
+  /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
+  public static LockException unavailable(LockName name, String store, Throwable cause) {
+    StoreUnfitException unfit = unfit(cause);
+    if (unfit != null) {
+      return new StoreUnfitException(String.valueOf(unfit.getMessage()), unfit);
+    }
+    String message =
+        "Lock '%s' was not served: %s The attempt is being ended; check the store and the network to it."
+            .formatted(name, FailureText.about(store, FailureText.said(cause)));
+    // What the store reports is in the message; what made it do so is not yet.
+    Throwable origin =
+        cause instanceof StoreUnavailableException && cause.getSuppressed().length == 0
+            ? cause.getCause()
+            : cause;
+    return origin == null
+        ? new StoreUnavailableException(message)
+        : new StoreUnavailableException(message, origin);
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.mortise.internal.storekit;
 
+import io.mortise.spi.Request;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -12,9 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Two queues.</b> Calls of {@link #afterUnlock} are made by the thread that queued them, in
  * the order in which it did; calls of two threads may overlap. Calls of {@link #send} are made by
- * one thread at a time, in the order in which all threads queued them: requests leave in the order
- * in which they were decided. The thread that finds nobody sending sends for all others until
- * nothing is left. A thread makes its own calls before it sends.
+ * one thread at a time, in the order of a {@link RequestQueue}. The thread that finds nobody
+ * sending sends for all others until nothing is left. A thread makes its own calls before it sends.
  *
  * <p><b>Who may call what.</b> Any thread may lock. {@link #afterUnlock} and {@link #send} want the
  * lock held. Calls are made with this lock not held, and may lock again, queue and send. A thread
@@ -30,7 +30,7 @@ public class OutboxLock {
 
   // Guarded by the lock.
   private final ArrayDeque<Runnable> calls = new ArrayDeque<>(1);
-  private final ArrayDeque<Runnable> outbox = new ArrayDeque<>(1);
+  private final RequestQueue<Runnable> outbox = new RequestQueue<>();
   private boolean sending;
 
   /** A lock that is free, with nothing to be called. */
@@ -85,7 +85,12 @@ public class OutboxLock {
 
   /** Under the lock: to be called without it, after all that was to be sent before. */
   public final void send(Runnable call) {
-    outbox.add(call);
+    outbox.add(null, call);
+  }
+
+  /** As {@link #send(Runnable)}, for a call that submits a request: acquires go last. */
+  public final void send(Request request, Runnable call) {
+    outbox.add(request, call);
   }
 
   private void makeCalls(Runnable[] due, boolean send) {

@@ -2,10 +2,9 @@ package io.mortise.internal.storekit;
 
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
+import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -73,7 +72,7 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
 
   private static String decode(StoreUrl url, int port, String login, String part) {
     try {
-      return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+      return StoreUrl.decode(part);
     } catch (IllegalArgumentException showsThePart) {
       throw wrong(url, port, login);
     }
@@ -176,14 +175,24 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
    * The parameter {@code ca}, a file of trusted certificates; null if it is not there.
    *
    * @param tls whether the store is to speak TLS
-   * @throws IllegalArgumentException if the file cannot be read, or there is no TLS
+   * @throws IllegalArgumentException if the file has something else or cannot be read, or there is
+   *     no TLS
    */
   public static @Nullable Path trusted(StoreUrl url, boolean tls) {
     if (!tls && url.parameter("ca") != null) {
       throw new IllegalArgumentException(
           "Store URL '" + url + "' has trusted certificates (ca) and no TLS. Add tls=true.");
     }
-    return file(url, "ca");
+    Path file = file(url, "ca");
+    try {
+      var unused = file == null ? null : TrustedCertificates.trustManagers(file);
+    } catch (IOException e) {
+      throw new IllegalArgumentException(
+          "'%s', the parameter 'ca' of store URL '%s', is no file of certificates in PEM form. Give those that are trusted, without a private key."
+              .formatted(file, url),
+          e);
+    }
+    return file;
   }
 
   @Override

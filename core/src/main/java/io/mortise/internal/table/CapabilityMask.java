@@ -68,6 +68,7 @@ record CapabilityMask(StoreProfile profile) {
         acquire.terms(),
         acquire.tokens(),
         acquire.tokenFloor(),
-        over);
+        over,
+        acquire.confirms());
   }
 }

@@ -3,6 +3,7 @@ package io.mortise.internal.table;
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.NotificationBuffer;
 import io.mortise.internal.table.LockRecord.EndedAttempt;
 import io.mortise.internal.table.LockRecord.HoldEntry;
@@ -25,12 +26,24 @@ import org.jspecify.annotations.Nullable;
  * Documents as text. Each line is a part of the document, its fields are separated by tabs; texts
  * of people come last in a line, and have no control characters. The first line names the format.
  * Times are microseconds of the store's clock.
+ *
+ * <p>Another program may have written a document. So each number is checked when it is parsed:
+ * steps calculate with any document that was decoded.
  */
 public final class DocumentCodec {
   private static final String LOCK = "lock1";
   private static final String SESSION = "session2";
   private static final String FACT = "fact1";
   private static final String NONE = "-";
+
+  /** The sum and the difference of two such times can be counted in nanoseconds. */
+  private static final long FARTHEST_MICROS = Long.MAX_VALUE / 1_000 / 2;
+
+  /** Numbers that only rise cannot be raised beyond a long from there. */
+  private static final long HIGHEST_COUNT = Long.MAX_VALUE / 2;
+
+  /** The next block of tokens ends within a long. */
+  private static final long HIGHEST_TOKEN = Long.MAX_VALUE - Request.MAX_TOKENS - 1;
 
   private DocumentCodec() {}
 
@@ -96,11 +109,11 @@ public final class DocumentCodec {
     String[] lines = text.split("\n", -1);
     Fields first = new Fields(lines[0]);
     check("lock/" + name.value(), LOCK, first.text());
-    LockDocument lock = new LockDocument(name, (int) first.number());
-    lock.lastToken = first.number();
-    lock.nextTicket = first.number();
-    lock.shutUntil = first.number();
-    lock.touched = first.number();
+    LockDocument lock = new LockDocument(name, first.count(1, Mode.SHARERS));
+    lock.lastToken = first.number(0, HIGHEST_TOKEN);
+    lock.nextTicket = first.number(0, HIGHEST_COUNT);
+    lock.shutUntil = first.moment();
+    lock.touched = first.moment();
     for (int i = 1; i < lines.length; i++) {
       decodePart(lock, new Fields(lines[i]));
     }
@@ -115,27 +128,33 @@ public final class DocumentCodec {
       lock.lastEnd = new EndedAttempt(attempt, AttemptState.valueOf(fields.text()), fields.end());
       return;
     }
-    long since = fields.number();
+    long since = fields.moment();
     if (part.equals("hold")) {
-      HoldEntry hold = hold(attempt, since, fields);
-      lock.holders.put(attempt, hold);
+      HoldEntry hold = hold(lock, attempt, since, fields);
+      once(lock.holders.put(attempt, hold));
       lock.used += hold.weight;
     } else if (part.equals("wait")) {
-      long ticket = fields.number();
+      long ticket = fields.number(0, lock.nextTicket - 1);
       Request.Acquire request = waiting(lock, attempt, fields);
-      lock.queue.put(ticket, new WaiterEntry(request, ticket, since));
-      lock.tickets.put(attempt, ticket);
+      once(lock.queue.put(ticket, new WaiterEntry(request, ticket, since)));
+      once(lock.tickets.put(attempt, ticket));
     } else {
       throw new IllegalArgumentException("Unknown part '" + part + "'.");
     }
   }
 
-  private static HoldEntry hold(AttemptId attempt, long since, Fields fields) {
-    int weight = (int) fields.number();
-    long token = fields.number();
-    int tokens = (int) fields.number();
-    long atMostUntil = fields.number();
-    long atLeastUntil = fields.number();
+  private static void once(@Nullable Object before) {
+    if (before != null) {
+      throw new IllegalArgumentException("A part stands there twice.");
+    }
+  }
+
+  private static HoldEntry hold(LockDocument lock, AttemptId attempt, long since, Fields fields) {
+    int weight = fields.count(1, lock.capacity);
+    long token = fields.number(0, HIGHEST_TOKEN);
+    int tokens = fields.count(0, Request.MAX_TOKENS);
+    long atMostUntil = fields.momentOrNever();
+    long atLeastUntil = fields.moment();
     boolean told = fields.flag();
     boolean noted = fields.flag();
     boolean evicted = fields.flag();
@@ -151,9 +170,9 @@ public final class DocumentCodec {
   }
 
   private static Request.Acquire waiting(LockDocument lock, AttemptId attempt, Fields fields) {
-    Mode mode = new Mode((int) fields.number(), lock.capacity);
-    int tokens = (int) fields.number();
-    long floor = fields.number();
+    Mode mode = new Mode(fields.count(1, lock.capacity), lock.capacity);
+    int tokens = fields.count(1, Request.MAX_TOKENS);
+    long floor = fields.number(0, HIGHEST_COUNT);
     HoldTerms terms = new HoldTerms(fields.time(), fields.time(), fields.text());
     return new Request.Acquire(lock.name, attempt, mode, true, terms, tokens, floor, null);
   }
@@ -179,7 +198,7 @@ public final class DocumentCodec {
 
   private static String encode(long id, SessionNotification notification) {
     String attempt = notification.attempt().encoded();
-    LockName name = notification.name();
+    String name = notification.name().value();
     if (notification instanceof SessionNotification.Granted granted) {
       return line(
           "granted",
@@ -214,16 +233,16 @@ public final class DocumentCodec {
     String[] lines = text.split("\n", -1);
     Fields fields = new Fields(lines[0]);
     check(key, SESSION, fields.text());
-    long beat = fields.number();
-    long renewals = fields.number();
-    long ttl = fields.number();
-    long expiresAt = fields.number();
+    long beat = fields.number(Long.MIN_VALUE, Long.MAX_VALUE);
+    long renewals = fields.number(0, HIGHEST_COUNT);
+    long ttl = fields.number(1, FARTHEST_MICROS);
+    long expiresAt = fields.moment();
     boolean ended = fields.flag();
-    long next = fields.number();
+    long next = fields.number(1, HIGHEST_COUNT);
     ClientLabel client = ClientLabel.parse(fields.text());
     List<NumberedNotification> notifications = new ArrayList<>();
     for (int i = 1; i < lines.length; i++) {
-      notifications.add(notification(new Fields(lines[i])));
+      notifications.add(notification(new Fields(lines[i]), next));
     }
     SessionDocument session =
         new SessionDocument(client, new NotificationBuffer(notifications, next), TableRules.ALL);
@@ -235,17 +254,17 @@ public final class DocumentCodec {
     return session;
   }
 
-  private static NumberedNotification notification(Fields fields) {
+  private static NumberedNotification notification(Fields fields, long next) {
     String kind = fields.text();
-    long id = fields.number();
+    long id = fields.number(0, next - 1);
     AttemptId attempt = fields.attempt();
     return new NumberedNotification(id, notification(kind, attempt, fields));
   }
 
   private static SessionNotification notification(String kind, AttemptId attempt, Fields fields) {
     if (kind.equals("granted")) {
-      long token = fields.number();
-      int tokens = (int) fields.number();
+      long token = fields.number(0, HIGHEST_TOKEN);
+      int tokens = fields.count(0, Request.MAX_TOKENS);
       boolean wanted = fields.flag();
       boolean timed = fields.flag();
       return new SessionNotification.Granted(fields.name(), attempt, token, tokens, wanted, timed);
@@ -279,18 +298,26 @@ public final class DocumentCodec {
 
   private static FactDocument parseFact(String key, Fields fields) {
     check(key, FACT, fields.text());
-    return new FactDocument(fields.number(), fields.number(), fields.number(), fields.text());
+    return new FactDocument(
+        fields.number(0, HIGHEST_COUNT),
+        fields.moment(),
+        fields.number(0, FARTHEST_MICROS),
+        fields.text());
   }
 
   private static void check(String key, String expected, String found) {
     if (!found.equals(expected)) {
       throw new StoreUnfitException(
           "Document '%s' in the store has the format '%s', which this version of Mortise cannot read. It reads '%s'. Use one version in all processes, or another namespace."
-              .formatted(key, found, expected));
+              .formatted(key, FailureText.quoted(found), expected));
     }
   }
 
-  private static StoreUnfitException unreadable(String key, RuntimeException cause) {
+  /** What cannot be read may be of any length, and its parser may have quoted it. */
+  private static StoreUnfitException unreadable(String key, RuntimeException failure) {
+    IllegalArgumentException cause =
+        new IllegalArgumentException(FailureText.quoted(FailureText.said(failure)));
+    cause.setStackTrace(failure.getStackTrace());
     return new StoreUnfitException(
         "Document '%s' in the store cannot be read. Another program or another version of Mortise has written it, or it was cut off. Use one version in all processes, or another namespace."
             .formatted(key),
@@ -322,8 +349,28 @@ public final class DocumentCodec {
       return all[next++];
     }
 
-    long number() {
-      return Long.parseLong(text());
+    long number(long least, long most) {
+      long number = Long.parseLong(text());
+      if (number < least || number > most) {
+        throw new IllegalArgumentException(
+            "Number %d is not within %d and %d.".formatted(number, least, most));
+      }
+      return number;
+    }
+
+    int count(int least, int most) {
+      return (int) number(least, most);
+    }
+
+    /** The time of day of a host may be before 1970. */
+    long moment() {
+      return number(-FARTHEST_MICROS, FARTHEST_MICROS);
+    }
+
+    long momentOrNever() {
+      String moment = text();
+      next--;
+      return moment.equals(Long.toString(LockRecord.NEVER)) ? number(0, Long.MAX_VALUE) : moment();
     }
 
     boolean flag() {

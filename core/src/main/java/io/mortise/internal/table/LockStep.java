@@ -31,6 +31,9 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   /** Instead of a revision: fencing tokens follow the clock. */
   public static final long BY_CLOCK = -1;
 
+  /** Tokens that follow a higher revision would be no positive numbers. */
+  public static final long HIGHEST_REVISION = (1L << 46) - 1;
+
   /** So many bits of a fencing token count the grants that follow one revision. */
   private static final int BITS_BELOW_REVISION = 16;
 

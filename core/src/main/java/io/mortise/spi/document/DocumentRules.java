@@ -50,6 +50,7 @@ class DocumentRules {
   Executor afterPause(int longestMillis) {
     long micros =
         ThreadLocalRandom.current().nextLong(TimeUnit.MILLISECONDS.toMicros(longestMillis));
-    return CompletableFuture.delayedExecutor(micros, TimeUnit.MICROSECONDS);
+    // Not on the common pool, whose threads may all wait for locks. A step begins I/O only.
+    return CompletableFuture.delayedExecutor(micros, TimeUnit.MICROSECONDS, Runnable::run);
   }
 }

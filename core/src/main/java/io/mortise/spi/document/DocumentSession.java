@@ -1,6 +1,8 @@
 package io.mortise.spi.document;
 
+import io.mortise.LockName;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.storekit.KeyedBatcher;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.internal.table.SessionDocument;
 import io.mortise.spi.Capability;
@@ -19,14 +21,19 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A session whose document is renewed apart from the documents of locks. Thread-safe. */
 final class DocumentSession implements StoreSession {
+  private static final Logger log = LoggerFactory.getLogger(DocumentSession.class);
+
   private final DocumentStore store;
   private final SessionDocuments renewals;
   private final SessionSpec spec;
   private final Consumer<SessionNotification> hints;
-  private final OpenRequests requests;
+  private final KeyedBatcher<LockName, Request, Reply> requests;
 
   private final AtomicBoolean watched = new AtomicBoolean();
 
@@ -48,7 +55,11 @@ final class DocumentSession implements StoreSession {
     this.renewals = renewals;
     this.spec = spec;
     this.hints = hints;
-    this.requests = new OpenRequests(store, spec.id());
+    this.requests =
+        new KeyedBatcher<>(
+            request -> request,
+            (name, open) -> store.requests(name, spec.id(), open),
+            DocumentUpdater::isTooLarge);
   }
 
   @Override
@@ -67,7 +78,31 @@ final class DocumentSession implements StoreSession {
       sink.accept(refusal);
       return;
     }
-    requests.add(request, sink);
+    CompletableFuture<Reply> outcome = new CompletableFuture<>();
+    var told = outcome.whenComplete((reply, failure) -> tell(request, sink, reply, failure));
+    assert told != null;
+    if (store.rules().keepsOrderOfRequests()) {
+      requests.add(request.name(), request, outcome);
+    } else {
+      CompletionStages.copy(
+          CompletionStages.start(
+                  () -> store.requests(request.name(), spec.id(), () -> List.of(request)))
+              .thenApply(replies -> replies.get(0)),
+          outcome);
+    }
+  }
+
+  private static void tell(
+      Request request, Consumer<Reply> sink, @Nullable Reply reply, @Nullable Throwable failure) {
+    try {
+      // A write without an answer may have been made; so may a note that came before it.
+      sink.accept(
+          reply == null
+              ? new Reply.Failed(request.attempt(), true, CompletionStages.cause(failure))
+              : reply);
+    } catch (RuntimeException | Error e) {
+      log.error("What follows from a reply about lock '{}' could not be done.", request.name(), e);
+    }
   }
 
   @Override
@@ -160,6 +195,9 @@ final class DocumentSession implements StoreSession {
 
   private void push(NumberedNotification item) {
     pushed.accumulateAndGet(item.id(), Math::max);
+    if (item.notification() instanceof SessionNotification.Contended) {
+      store.outdated(item.notification().name());
+    }
     hints.accept(item.notification());
   }
 

@@ -174,7 +174,9 @@ public final class DocumentStore implements LockStore {
     this.facts = facts;
     this.sweeper = new DocumentSweeper(locks, facts, uptime);
     this.ownRenewals = new OwnRenewals(uptime);
-    this.renewals = new SessionDocuments(new DocumentUpdater(renewals, micros, rules), observer);
+    this.renewals =
+        new SessionDocuments(
+            new DocumentUpdater(renewals, micros, rules, DocumentUpdater.TRIES), observer);
   }
 
   /**
@@ -294,6 +296,11 @@ public final class DocumentStore implements LockStore {
       LockName name, SessionId session, Supplier<List<Request>> open) {
     KnownSessions known = new KnownSessions(session, () -> ownRenewals.left(session));
     return locks.requests(name, open, known);
+  }
+
+  /** Another process waits for the lock: its next step reads it, since a write would fail. */
+  void outdated(LockName name) {
+    locks.outdated(name);
   }
 
   DocumentRules rules() {

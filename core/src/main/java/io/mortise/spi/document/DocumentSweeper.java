@@ -3,6 +3,7 @@ package io.mortise.spi.document;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.document.DocumentUpdater.Update;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
@@ -237,12 +238,11 @@ final class DocumentSweeper {
       if (reason instanceof StoreUnavailableException || reason instanceof Error) {
         throw new CompletionException(reason);
       }
-      log.debug("Document '{}' was not swept: {}", oneLine(key), oneLine(reason.toString()));
+      log.debug(
+          "Document '{}' was not swept: {}",
+          FailureText.quoted(key),
+          FailureText.quoted(reason.toString()));
       return 0;
-    }
-
-    private static String oneLine(String text) {
-      return text.replaceAll("[\\p{Cc}\\u2028\\u2029]", "?");
     }
   }
 }

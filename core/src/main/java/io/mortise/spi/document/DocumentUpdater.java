@@ -1,19 +1,18 @@
 package io.mortise.spi.document;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
-import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Conflicts.</b> Each means that another process got on, so all get on. From the third one of
  * a step on, the process waits for a random time before it reads again, so that many contenders do
- * not fail each other's writes for long.
+ * not fail each other's writes for long. A renewal never pauses: the others give way to it.
  *
  * <p><b>Too large.</b> If the server says that a document is too large, it is read, and the step is
  * taken again in a smaller form, if it has one.
@@ -40,21 +39,25 @@ final class DocumentUpdater {
    * Each failed try means that another process got on. So many in a row are not met, unless the
    * server compares wrongly: better an error than a loop.
    */
-  private static final int TRIES = 100;
+  static final int TRIES = 100;
 
-  /** Conflicts of a step that are retried at once: most are with one other process. */
+  /** Conflicts of a step that are retried at once, as a rule: most are with one other process. */
   private static final int RETRIED_AT_ONCE = 2;
 
   private static final int LONGEST_PAUSE_MILLIS = 32;
 
   private static final int MOST_REMEMBERED = 10_000;
 
-  /** A longer text has a queue, which other processes write. */
+  /**
+   * A longer text of a lock has a queue, which other processes write. A session whose notes are
+   * many gets more of them from the same process.
+   */
   private static final int LONGEST_REMEMBERED = 4_096;
 
   private final VersionedDocuments documents;
   private final LongSupplier micros;
   private final DocumentRules rules;
+  private final int retriedAtOnce;
   private final ReentrantLock guard = new ReentrantLock();
 
   /** As this process left or read them. Guarded by the lock. */
@@ -67,9 +70,21 @@ final class DocumentUpdater {
       };
 
   DocumentUpdater(VersionedDocuments documents, LongSupplier micros, DocumentRules rules) {
+    this(documents, micros, rules, RETRIED_AT_ONCE);
+  }
+
+  /**
+   * An updater that remembers nothing yet.
+   *
+   * @param retriedAtOnce conflicts of a step before it pauses; {@link #TRIES} for one that others
+   *     have to give way to
+   */
+  DocumentUpdater(
+      VersionedDocuments documents, LongSupplier micros, DocumentRules rules, int retriedAtOnce) {
     this.documents = documents;
     this.micros = micros;
     this.rules = rules;
+    this.retriedAtOnce = retriedAtOnce;
   }
 
   /**
@@ -111,7 +126,9 @@ final class DocumentUpdater {
    * @param remembers whether this process is likely to be the next that writes the document
    */
   private record Change<T>(
-      String key, boolean remembers, Function<VersionedText, CompletionStage<Update<T>>> step) {}
+      String key,
+      boolean remembers,
+      Function<VersionedText, CompletionStage<@Nullable Update<T>>> step) {}
 
   /** Reads a document that is likely to be changed next. */
   CompletionStage<VersionedText> readToChange(String key) {
@@ -124,9 +141,13 @@ final class DocumentUpdater {
             });
   }
 
-  /** Takes a step with the document as it is; perhaps several times. */
+  /**
+   * Takes a step with the document as it is; perhaps several times.
+   *
+   * @param step null if the document is to be read again, as after a failed comparison
+   */
   <T> CompletionStage<T> update(
-      String key, Function<VersionedText, CompletionStage<Update<T>>> step) {
+      String key, Function<VersionedText, CompletionStage<@Nullable Update<T>>> step) {
     return read(new Change<>(key, false, step), 0);
   }
 
@@ -134,11 +155,12 @@ final class DocumentUpdater {
    * The same, at first with the document as this process left it, or has just read it.
    *
    * @param first the same step, where it needs nothing but the document; else null
+   * @param step as in {@link #update}
    */
   <T> CompletionStage<T> updateRemembered(
       String key,
       Function<VersionedText, @Nullable Update<T>> first,
-      Function<VersionedText, CompletionStage<Update<T>>> step) {
+      Function<VersionedText, CompletionStage<@Nullable Update<T>>> step) {
     Change<T> change = new Change<>(key, true, step);
     VersionedText found = remembered(key);
     Update<T> update = found == null ? null : first.apply(found);
@@ -160,7 +182,11 @@ final class DocumentUpdater {
     return change
         .step()
         .apply(found)
-        .thenCompose(update -> writeIfChanged(change, found, update, conflicts));
+        .thenCompose(
+            update ->
+                update == null
+                    ? again(change, null, conflicts + 1)
+                    : writeIfChanged(change, found, update, conflicts));
   }
 
   private <T> CompletionStage<T> writeIfChanged(
@@ -188,7 +214,7 @@ final class DocumentUpdater {
 
   private <T> CompletionStage<T> failed(
       Change<T> change, SmallerStep<T> smaller, Throwable failure, int conflicts) {
-    if (!has(failure, cause -> cause instanceof DocumentTooLargeException)) {
+    if (!isTooLarge(failure)) {
       return CompletableFuture.failedFuture(failure);
     }
     return documents
@@ -212,13 +238,25 @@ final class DocumentUpdater {
         : again(change, written.stands(), conflicts + 1);
   }
 
-  /** Whether a failure says that no answer came; else the server has refused the request. */
-  static boolean isUnanswered(Throwable failure) {
-    return has(failure, cause -> cause instanceof IOException || cause instanceof TimeoutException);
+  /**
+   * The version of a document in a store without a clock.
+   *
+   * @throws StoreUnfitException if it is not a number from 0 to the highest
+   */
+  static long number(VersionedText found, long highest) {
+    String version = found.version();
+    if (version.matches("\\d{1,18}") && Long.parseLong(version) <= highest) {
+      return Long.parseLong(version);
+    }
+    throw new StoreUnfitException(
+        "The store has a document of version '%s', and versions are numbers up to %d. Another server may have answered: check host and port."
+            .formatted(FailureText.quoted(version), highest));
   }
 
-  private static boolean has(Throwable failure, Predicate<Throwable> which) {
-    return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).anyMatch(which);
+  /** Whether the server has refused a document for its size. */
+  static boolean isTooLarge(Throwable failure) {
+    return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+        .anyMatch(cause -> cause instanceof DocumentTooLargeException);
   }
 
   /**
@@ -233,8 +271,8 @@ final class DocumentUpdater {
           new StoreUnavailableException(
               "Document '%s' had changed %d times in a row between its read and its write. Nothing was written. Look for another program that writes it."
                   .formatted(change.key(), TRIES)));
-    } else if (conflicts > RETRIED_AT_ONCE) {
-      int longest = Math.min(LONGEST_PAUSE_MILLIS, 1 << Math.min(conflicts - RETRIED_AT_ONCE, 10));
+    } else if (conflicts > retriedAtOnce) {
+      int longest = Math.min(LONGEST_PAUSE_MILLIS, 1 << Math.min(conflicts - retriedAtOnce, 10));
       return CompletableFuture.supplyAsync(() -> conflicts, rules.afterPause(longest))
           .thenCompose(unused -> read(change, conflicts));
     }
@@ -250,10 +288,15 @@ final class DocumentUpdater {
     }
   }
 
-  private void remember(String key, @Nullable VersionedText stands) {
+  /** Forgets a document that another process is known to write. */
+  void forget(String key) {
+    remember(key, null);
+  }
+
+  void remember(String key, @Nullable VersionedText stands) {
     guard.lock();
     try {
-      if (stands == null || isLong(stands.text())) {
+      if (stands == null || isLong(key, stands.text())) {
         remembered.remove(key);
       } else {
         remembered.put(key, stands);
@@ -263,7 +306,9 @@ final class DocumentUpdater {
     }
   }
 
-  private static boolean isLong(@Nullable String text) {
-    return text != null && text.length() > LONGEST_REMEMBERED;
+  private static boolean isLong(String key, @Nullable String text) {
+    return text != null
+        && text.length() > LONGEST_REMEMBERED
+        && !key.startsWith(SessionDocuments.PREFIX);
   }
 }

@@ -12,6 +12,8 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.document.DocumentUpdater.Update;
+import io.mortise.spi.document.SessionDocuments.ChangeKind;
+import io.mortise.spi.document.SessionDocuments.ChangeOutcome;
 import io.mortise.spi.document.SessionDocuments.KnownSessions;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import java.util.List;
@@ -107,6 +109,11 @@ record LockUpdater(SessionDocuments sessions) {
         .thenCompose(this::finish);
   }
 
+  /** Another process is about to write the lock. */
+  void outdated(LockName name) {
+    updater().forget(key(name));
+  }
+
   private DocumentUpdater updater() {
     return sessions.updater();
   }
@@ -138,27 +145,35 @@ record LockUpdater(SessionDocuments sessions) {
 
   /**
    * Computes the next document, and leaves the notes that come before it. After a note was left the
-   * step is taken again: a renewal may have come before it, and the next will tell it.
+   * sessions are read again: a renewal may have come before it, and the next will tell it.
+   *
+   * @return null if a note was given up, so that the lock is to be read again
    */
-  private <T> CompletionStage<Update<StepResult<T>>> prepare(Step<T> step, VersionedText found) {
+  private <T> CompletionStage<@Nullable Update<StepResult<T>>> prepare(
+      Step<T> step, VersionedText found) {
     LockDocument document = step.decode(found);
     long now = now();
     step.known().forgetOverdue(now);
     return sessions
-        .withSessions(
-            sessions::readJudged, step.known(), unused -> apply(step, document, found, now))
+        .withSessions(sessions::judge, step.known(), unused -> apply(step, document, found, now))
         .thenCompose(
-            result ->
-                sessions
-                    .updateNotes(notes(result, true), List.of(), now)
-                    .thenCompose(
-                        changed -> {
-                          if (!changed) {
-                            return CompletableFuture.completedFuture(update(step, result));
-                          }
+            result -> {
+              List<SessionNotification> before = notes(result, true);
+              if (step.known().hasLeft(before)) {
+                return CompletableFuture.completedFuture(update(step, result));
+              }
+              return sessions
+                  .updateNotes(ChangeKind.NOTES_BEFORE_LOCK, before, List.of(), now)
+                  .thenCompose(
+                      outcome -> {
+                        if (outcome == ChangeOutcome.OUTDATED) {
                           step.known().forgetAll();
-                          return prepare(step, found);
-                        }));
+                          return CompletableFuture.completedFuture(null);
+                        }
+                        step.known().addLeft(before);
+                        return prepare(step, found);
+                      });
+            });
   }
 
   private <T> StepResult<T> apply(
@@ -174,7 +189,9 @@ record LockUpdater(SessionDocuments sessions) {
 
   /** What fencing tokens follow where no clock does. */
   private long revision(VersionedText found) {
-    return sessions.observer() == null ? LockStep.BY_CLOCK : Long.parseLong(found.version());
+    return sessions.observer() == null
+        ? LockStep.BY_CLOCK
+        : DocumentUpdater.number(found, LockStep.HIGHEST_REVISION);
   }
 
   /** Takes in which holds an operator has closed. */
@@ -205,7 +222,11 @@ record LockUpdater(SessionDocuments sessions) {
   }
 
   /** Null where a lock that nobody holds would stay so, and its waiters be told that it is busy. */
-  private static <T> @Nullable Update<StepResult<T>> unlessFree(Update<StepResult<T>> update) {
+  private static <T> @Nullable Update<StepResult<T>> unlessFree(
+      @Nullable Update<StepResult<T>> update) {
+    if (update == null) {
+      return null;
+    }
     LockDocument lock = update.result().document();
     return update.changed() || (lock != null && lock.used > 0) ? update : null;
   }
@@ -221,7 +242,7 @@ record LockUpdater(SessionDocuments sessions) {
   /** Removes and leaves the notes that come after the document. Polls replace those that fail. */
   private <T> CompletionStage<T> finish(StepResult<T> result) {
     return sessions
-        .updateNotes(notes(result, false), result.obsolete(), now())
+        .updateNotes(ChangeKind.NOTES_AFTER_LOCK, notes(result, false), result.obsolete(), now())
         .handle((done, failure) -> result.reply());
   }
 

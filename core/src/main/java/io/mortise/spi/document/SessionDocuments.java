@@ -1,5 +1,6 @@
 package io.mortise.spi.document;
 
+import io.mortise.internal.storekit.KeyedBatcher;
 import io.mortise.internal.table.DocumentCodec;
 import io.mortise.internal.table.LockStep;
 import io.mortise.internal.table.SessionDocument;
@@ -20,9 +21,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -30,10 +33,42 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sessions' documents, and what steps of locks have to know of them. Thread-safe.
  *
- * @param observer tells how long sessions live; null if the server's clock does
+ * <p><b>Crowds.</b> Many locks of one process leave notes to one session, and judge it. These
+ * changes share their reads and writes: one is in flight, and those that come meanwhile share the
+ * next. A change never joins a read that was sent before: a session may have been made since, or a
+ * note been left. A renewal does not wait for them; it has a connection and an updater of its own.
+ *
+ * <p><b>Order.</b> A lock is written after the notes that it depends on were written, since its
+ * step waits for their outcome. Notes about one lock are left in the order of their steps.
  */
-record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer) {
+final class SessionDocuments {
   static final String PREFIX = "session/";
+
+  /** The last of these comes after pauses of some milliseconds, and the holder may have left. */
+  private static final int CONFLICTS_OF_NOTES = 5;
+
+  private final DocumentUpdater updater;
+  private final @Nullable BeatObserver observer;
+  private final KeyedBatcher<SessionId, SessionChange, ChangedSession> changes =
+      new KeyedBatcher<>(change -> null, this::changeTogether, DocumentUpdater::isTooLarge);
+
+  /**
+   * Sends nothing yet.
+   *
+   * @param observer tells how long sessions live; null if the server's clock does
+   */
+  SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer) {
+    this.updater = updater;
+    this.observer = observer;
+  }
+
+  DocumentUpdater updater() {
+    return updater;
+  }
+
+  @Nullable BeatObserver observer() {
+    return observer;
+  }
 
   static String key(SessionId id) {
     return PREFIX + id.value();
@@ -79,40 +114,27 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
     return session;
   }
 
-  /**
-   * A session for a step that relies on its end: one whose time has passed is ended for good, so
-   * that a renewal which began before cannot revive it.
-   */
-  CompletionStage<Optional<SessionDocument>> readJudged(SessionId id) {
-    return updater
-        .readToChange(key(id))
-        .thenApply(found -> Optional.ofNullable(decode(id, found)))
-        .thenCompose(
-            found ->
-                found.filter(this::isOverdue).isPresent()
-                    ? judge(id)
-                    : CompletableFuture.completedFuture(found));
-  }
-
   /** Whether it may be ended, and was not yet. */
   boolean isOverdue(SessionDocument session) {
     return session.isOverdue(updater.micros());
   }
 
-  /** Ends a session whose time has passed, for good; returns what it is then. */
+  /**
+   * A session as it stands. One whose time has passed is ended for good, so that a renewal which
+   * began before cannot revive it. For steps that rely on its end.
+   */
   CompletionStage<Optional<SessionDocument>> judge(SessionId id) {
-    return update(
-        id,
-        (session, found) -> {
-          if (session == null) {
-            return unchanged(Optional.empty());
-          }
-          boolean ends = isOverdue(session);
-          if (ends) {
-            session.end();
-          }
-          return changed(session, ends, Optional.of(session));
-        });
+    return change(
+            id,
+            ChangeKind.JUDGEMENT,
+            session -> {
+              boolean ends = isOverdue(session);
+              if (ends) {
+                session.end();
+              }
+              return ends;
+            })
+        .thenApply(ChangedSession::session);
   }
 
   /** What becomes of a session's document, which is null if there is none. */
@@ -135,13 +157,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
     return new Update<>(changed, DocumentCodec.encode(session), result);
   }
 
-  /** Takes a step of a session. */
-  <T> CompletionStage<T> update(SessionId id, SessionStep<T> step) {
-    return updater.update(
-        key(id), found -> CompletableFuture.completedFuture(step.take(decode(id, found), found)));
-  }
-
-  /** The same, of a sweep, which takes steps of all sessions in turn. */
+  /** Takes a step of a sweep, which takes steps of all sessions in turn. */
   <T> CompletionStage<T> updateSwept(SessionId id, SessionStep<T> step) {
     return updater.update(
         key(id),
@@ -161,7 +177,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
     }
   }
 
-  /** The same, of a session that is likely to be as this process has left or read it last. */
+  /** Takes a step of a session that is likely to be as this process has left or read it last. */
   <T> CompletionStage<T> updateRemembered(SessionId id, SessionStep<T> step) {
     return updater.updateRemembered(
         key(id),
@@ -169,18 +185,88 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
         found -> CompletableFuture.completedFuture(step.take(decode(id, found), found)));
   }
 
+  /** Why a session's document is changed. */
+  enum ChangeKind {
+    /** To end it if its time has passed. */
+    JUDGEMENT,
+    /**
+     * Notes without which the lock must not be written. After some failed comparisons they are
+     * given up: the lock is read again, and may be free.
+     */
+    NOTES_BEFORE_LOCK,
+    /** Notes about a lock that was written. */
+    NOTES_AFTER_LOCK
+  }
+
+  /** What became of a change. */
+  enum ChangeOutcome {
+    UNCHANGED,
+    CHANGED,
+    /** Another process has written the document meanwhile, and the change was given up. */
+    OUTDATED
+  }
+
   /**
-   * Changes a session's document, if there is one.
+   * A change that shares its write with others of its session.
    *
    * @param change says whether it has changed the document that it was given
    */
-  CompletionStage<Boolean> change(SessionId id, Predicate<SessionDocument> change) {
-    return updateRemembered(
-        id,
-        (session, found) -> {
-          boolean changed = session != null && change.test(session);
-          return session == null ? unchanged(false) : changed(session, changed, changed);
+  private record SessionChange(ChangeKind kind, Predicate<SessionDocument> change) {}
+
+  /**
+   * What became of a change.
+   *
+   * @param session as it stands after that; empty if there is none
+   */
+  private record ChangedSession(ChangeOutcome outcome, Optional<SessionDocument> session) {}
+
+  private CompletionStage<ChangedSession> change(
+      SessionId id, ChangeKind kind, Predicate<SessionDocument> change) {
+    CompletableFuture<ChangedSession> outcome = new CompletableFuture<>();
+    changes.add(id, new SessionChange(kind, change), outcome);
+    return outcome;
+  }
+
+  private CompletionStage<List<ChangedSession>> changeTogether(
+      SessionId id, Supplier<List<SessionChange>> open) {
+    // Asked for once: those that are added later must not go by a read that was sent before.
+    List<SessionChange> together = open.get();
+    AtomicInteger written = new AtomicInteger();
+    Function<VersionedText, Update<List<ChangedSession>>> step =
+        found -> {
+          // A step that was written is taken again after a failed comparison only.
+          boolean isOutdated = written.get() >= CONFLICTS_OF_NOTES;
+          SessionDocument session = decode(id, found);
+          List<ChangeOutcome> outcomes =
+              together.stream().map(each -> outcome(each, session, isOutdated)).toList();
+          boolean changed = outcomes.contains(ChangeOutcome.CHANGED);
+          written.addAndGet(changed ? 1 : 0);
+          Optional<SessionDocument> stands = Optional.ofNullable(session);
+          return new Update<>(
+              changed,
+              session == null ? null : DocumentCodec.encode(session),
+              outcomes.stream().map(outcome -> new ChangedSession(outcome, stands)).toList());
+        };
+    return updater.updateRemembered(
+        key(id),
+        found ->
+            together.stream().allMatch(each -> each.kind() == ChangeKind.JUDGEMENT)
+                ? null
+                : step.apply(found),
+        found -> {
+          updater.remember(key(id), found);
+          return CompletableFuture.completedFuture(step.apply(found));
         });
+  }
+
+  private static ChangeOutcome outcome(
+      SessionChange change, @Nullable SessionDocument session, boolean isOutdated) {
+    if (isOutdated && change.kind() == ChangeKind.NOTES_BEFORE_LOCK) {
+      return ChangeOutcome.OUTDATED;
+    }
+    return session != null && change.change().test(session)
+        ? ChangeOutcome.CHANGED
+        : ChangeOutcome.UNCHANGED;
   }
 
   /**
@@ -191,7 +277,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   SessionDocument create(SessionSpec spec, Duration ttl, VersionedText absent, long now) {
     SessionDocument made = new SessionDocument(spec.client(), ttl, now);
     if (observer != null && updater.rules().countsFromVersion()) {
-      made.countRenewalsFrom(Long.parseLong(absent.version()));
+      made.countRenewalsFrom(DocumentUpdater.number(absent, LockStep.HIGHEST_REVISION));
     }
     return made;
   }
@@ -222,24 +308,25 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
   }
 
   /**
-   * Adds notifications to the documents of their sessions, and removes those of ended attempts.
-   * Each session takes one write. The writes run in parallel.
+   * Adds notifications to the documents of their sessions, and removes those of ended attempts. The
+   * sessions are written in parallel.
    *
    * @param ended attempts whose earlier notifications go first
-   * @return whether any session's document was changed
+   * @return whether any session's document was changed; outdated if one was given up
    */
-  CompletionStage<Boolean> updateNotes(
-      List<SessionNotification> notifications, List<AttemptId> ended, long now) {
+  CompletionStage<ChangeOutcome> updateNotes(
+      ChangeKind kind, List<SessionNotification> notifications, List<AttemptId> ended, long now) {
     Map<SessionId, List<AttemptId>> forgotten =
         ended.stream().collect(Collectors.groupingBy(AttemptId::session));
     Map<SessionId, List<SessionNotification>> told =
         notifications.stream().collect(Collectors.groupingBy(note -> note.attempt().session()));
-    CompletionStage<Boolean> all = CompletableFuture.completedFuture(false);
+    CompletionStage<ChangeOutcome> all = CompletableFuture.completedFuture(ChangeOutcome.UNCHANGED);
     for (SessionId id :
         Stream.concat(told.keySet().stream(), forgotten.keySet().stream()).distinct().toList()) {
-      CompletionStage<Boolean> changed =
+      CompletionStage<ChangedSession> changed =
           change(
               id,
+              kind,
               session -> {
                 boolean any = false;
                 for (AttemptId attempt : forgotten.getOrDefault(id, List.of())) {
@@ -250,7 +337,10 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
                 }
                 return any;
               });
-      all = all.thenCombine(changed, Boolean::logicalOr);
+      all =
+          all.thenCombine(
+              changed,
+              (before, one) -> before.compareTo(one.outcome()) > 0 ? before : one.outcome());
     }
     return all;
   }
@@ -291,6 +381,7 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
    */
   static final class KnownSessions implements LockStep.Liveness {
     private final Map<SessionId, Optional<SessionDocument>> known = new HashMap<>();
+    private final Set<SessionNotification> left = new HashSet<>();
     private final Set<SessionId> missing = new HashSet<>();
     private final @Nullable SessionId renewed;
     private final LongSupplier renewedLeft;
@@ -314,6 +405,17 @@ record SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer
     /** They are to be read again. */
     void forgetAll() {
       known.clear();
+    }
+
+    /** These notes were left, and the sessions are to be read again. */
+    void addLeft(List<SessionNotification> notes) {
+      left.addAll(notes);
+      known.clear();
+    }
+
+    /** Whether these notes were left before the sessions were read. */
+    boolean hasLeft(List<SessionNotification> notes) {
+      return left.containsAll(notes);
     }
 
     /** Those whose time has passed since they were read may have been renewed. */

@@ -11,6 +11,7 @@ import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
+import io.mortise.event.LeaseEnd;
 import io.mortise.event.LockListener;
 import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.liveness.ForwardingSession;
@@ -58,11 +59,18 @@ class OutageLinesTest {
   private final String display = "mem:outage-" + STORES.incrementAndGet() + ";";
   private final List<Timer> timers = new ArrayList<>();
   private long nanos = 1_000_000_000_000L;
+
+  /** What happens when a timer is stopped. */
+  private Runnable whenCancelled = () -> {};
+
   private final EngineScheduler scheduler =
       (delay, task) -> {
         Timer timer = new Timer(nanos + Math.max(0, delay), task);
         timers.add(timer);
-        return () -> timers.remove(timer);
+        return () -> {
+          timers.remove(timer);
+          whenCancelled.run();
+        };
       };
 
   /** What renewals answer instead of the store; null for the store's own answers. */
@@ -73,6 +81,12 @@ class OutageLinesTest {
 
   /** Makes the latest acquire be sent again. */
   private Runnable askAgain = () -> {};
+
+  /** Whether releases are lost on their way, which their sender is told. */
+  private boolean releasesAreLost;
+
+  /** Takes releases that arrive later; null if they arrive at once. */
+  private @Nullable Consumer<Runnable> lateReleases;
 
   /** Why acquires fail; null if they do not. */
   private @Nullable StoreUnavailableException acquiresFail;
@@ -150,11 +164,21 @@ class OutageLinesTest {
           if (acquiresAreLost && request instanceof Request.Acquire) {
             return;
           }
-          if (acquiresFail != null && request instanceof Request.Acquire) {
+          if (lateReleases != null && request instanceof Request.Abandon) {
+            lateReleases.accept(() -> super.submit(request, sink));
+          } else if (releasesAreLost && request instanceof Request.Abandon) {
+            Throwable silence = new StoreUnavailableException("no answer");
+            sink.accept(new Reply.Failed(request.attempt(), true, silence));
+          } else if (acquiresFail != null && request instanceof Request.Acquire) {
             sink.accept(new Reply.Failed(request.attempt(), false, acquiresFail));
           } else {
             super.submit(request, sink);
           }
+        }
+
+        @Override
+        public void submitLater(Request request, Consumer<Reply> sink) {
+          submit(request, sink);
         }
 
         @Override
@@ -298,6 +322,50 @@ class OutageLinesTest {
   }
 
   @Test
+  void givenStoreThatForgets_whenTheHolderLooksBeforeItIsTold_thenItReadsTheSameReason() {
+    Lease lease = acquire("a");
+    List<LeaseLostException> seen = new ArrayList<>();
+    whenCancelled =
+        () -> {
+          try {
+            lease.ensureValid();
+          } catch (LeaseLostException e) {
+            seen.add(e);
+          }
+        };
+    instead = CompletableFuture.completedFuture(new Renewal.Lost("it was flushed"));
+    pass(TTL);
+    assertThat(told).contains("FORGOTTEN");
+    assertThat(seen)
+        .isNotEmpty()
+        .allSatisfy(
+            loss -> {
+              assertThat(loss.end()).isEqualTo(LeaseEnd.FORGOTTEN);
+              assertThat(loss).hasMessageContaining("it was flushed");
+            });
+  }
+
+  @Test
+  void givenServerThatClosesAnIdleConnection_thenItIsNoOutage_unlessItGoesOn() {
+    acquire("a").close();
+    storeFails("There has been no connection for 4ms (store=" + display + ").");
+    connectionLost.accept("The server closed the connection");
+    pass(Duration.ofMillis(100));
+    instead = null;
+    pass(Duration.ofSeconds(1));
+    assertThat(lines()).isEmpty();
+
+    storeFails("The request was not sent (store=" + display + ").");
+    connectionLost.accept("Connection reset");
+    pass(Duration.ofSeconds(2));
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .startsWith("WARN SessionLog: The request was not sent")
+        .contains(": 0.");
+  }
+
+  @Test
   void givenConnectionThatBreaks_thenItIsToldAtOnce() {
     acquire("a");
     storeFails("The request was not sent (store=" + display + ").");
@@ -436,7 +504,7 @@ class OutageLinesTest {
         .cause()
         .isInstanceOf(StoreUnavailableException.class)
         .message()
-        .containsPattern("no answer within (5(\\.\\d)?|6)s\\.");
+        .containsPattern("no answer for (5(\\.\\d)?|6)s\\.");
   }
 
   @Test
@@ -508,14 +576,16 @@ class OutageLinesTest {
   @Test
   void givenClientThatIsClosedWithOpenLeases_thenOneWarningNamesThem() {
     for (int i = 0; i < 7; i++) {
-      acquire("x" + i);
+      acquire("\u202e" + i);
     }
     client.close();
     assertThat(lines())
         .singleElement()
         .asString()
         .startsWith(
-            "WARN EngineClient: Closed LockClient[" + display + "] with leases open: 7 (on locks '")
+            "WARN EngineClient: Closed LockClient["
+                + display
+                + "] with leases open: 7 (on locks '\\u{202e}0', '")
         .contains("' and 2 more)")
         .endsWith("Close leases before their client.");
   }
@@ -560,6 +630,44 @@ class OutageLinesTest {
         .hasMessageContaining("was lost before its release reached the store")
         .hasMessageContaining(
             "With CLOSE the lock was shut until this release, and nobody overlaps");
+  }
+
+  @Test
+  void givenReleaseWithoutAnAnswer_whenALaterAnswerTellsOfALoss_thenTheLogTellsIt() {
+    Lease lease = acquire("a");
+    String attempt = client.admin().find("a").orElseThrow().holders().get(0).attempt();
+    hintsAreLost = true;
+    client.admin().evict("a", attempt, Eviction.BREAK);
+    releasesAreLost = true;
+    CompletableFuture<Void> released = lease.releaseAsync();
+    pass(Duration.ZERO);
+    assertThat(released).isCompleted();
+    assertThat(lines()).isEmpty();
+    releasesAreLost = false;
+    pass(TTL);
+    assertLateLoss();
+  }
+
+  @Test
+  void givenCloseThatDoesNotWait_whenTheAnswerTellsOfALoss_thenTheLogTellsIt() {
+    Lease lease = acquire("a", LockOptions.DEFAULTS.withReleaseAsync(true));
+    String attempt = client.admin().find("a").orElseThrow().holders().get(0).attempt();
+    hintsAreLost = true;
+    client.admin().evict("a", attempt, Eviction.BREAK);
+    List<Runnable> late = new ArrayList<>();
+    lateReleases = late::add;
+    lease.close();
+    assertThat(lines()).isEmpty();
+    late.forEach(Runnable::run);
+    assertLateLoss();
+  }
+
+  private void assertLateLoss() {
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .startsWith("WARN Engine: Lost lease on lock 'a'")
+        .contains("before its release reached the store, an operator evicted it");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.mortise.internal.http;
 
 import static io.mortise.internal.http.HttpServersFixture.GET;
+import static io.mortise.internal.http.HttpServersFixture.LONG;
 import static io.mortise.internal.http.HttpServersFixture.await;
 import static io.mortise.internal.http.HttpServersFixture.join;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -39,7 +40,8 @@ class HttpRoutesTest {
         64,
         "test",
         Ticker.SYSTEM,
-        host -> host.equals(HOST) ? resolved : InetAddress.getAllByName(host));
+        host -> host.equals(HOST) ? resolved : InetAddress.getAllByName(host),
+        LONG);
   }
 
   private static String sent(HttpServers servers) throws Exception {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.internal.http.HttpServers.HttpRequest;
 import io.mortise.spi.time.Ticker;
+import java.net.InetAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,7 +32,9 @@ final class HttpServersFixture {
         new HttpTarget("Tested", List.of(servers), timeout, ca, "tested:a"),
         1,
         "test",
-        Ticker.SYSTEM);
+        Ticker.SYSTEM,
+        InetAddress::getAllByName,
+        LONG);
   }
 
   static <T> T join(CompletionStage<T> stage) throws Exception {

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.http.HttpServers.HttpRequest;
 import io.mortise.internal.http.HttpServers.HttpResponse;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -491,6 +492,40 @@ class HttpServersTest {
       assertFails(
           servers, servers.stream(small, LONG, line -> {}), "line of the answer is too long");
       awaitAllClosed(server);
+    }
+  }
+
+  @Test
+  void givenListThatMayBeLong_thenItHasAShareOfTheHeapAtMost_andADocumentItsWholeSize() {
+    long share = Runtime.getRuntime().maxMemory() / 16;
+    assertThat(HttpExchange.mostBytes(new HttpRequest("GET", "/", Map.of(), null, Long.MAX_VALUE)))
+        .isEqualTo(Math.max(HttpRequest.MAX_DOCUMENT_BYTES, share));
+    assertThat(HttpExchange.mostBytes(new HttpRequest("GET", "/", Map.of(), null)))
+        .isEqualTo(HttpRequest.MAX_DOCUMENT_BYTES);
+  }
+
+  /** As a firewall forgets it: the server hears nothing more, and the client is not told. */
+  @Test
+  void givenConnectionThatWasIdleForLong_thenTheNextRequestHasANewOne() throws Exception {
+    AtomicInteger connections = new AtomicInteger();
+    try (ScriptedServer server =
+            new ScriptedServer(
+                client -> {
+                  client.request();
+                  client.answer("" + connections.incrementAndGet());
+                  client.request();
+                });
+        HttpServers servers =
+            new HttpServers(
+                new HttpTarget("Tested", List.of(server.uri()), LONG, null, "tested:a"),
+                1,
+                "test",
+                Ticker.SYSTEM,
+                InetAddress::getAllByName,
+                Duration.ofMillis(50))) {
+      assertThat(body(servers)).isEqualTo("1");
+      await(() -> servers.connections() == 0);
+      assertThat(body(servers)).isEqualTo("2");
     }
   }
 }

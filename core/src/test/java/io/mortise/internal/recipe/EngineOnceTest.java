@@ -5,18 +5,26 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.DistributedOnce;
 import io.mortise.DistributedOnce.OnceResult;
+import io.mortise.Lease;
+import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
 import io.mortise.LockName;
+import io.mortise.internal.runtime.SystemEnv;
 import io.mortise.internal.table.MemStore;
+import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Fact;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -64,6 +72,33 @@ class EngineOnceTest {
     assertThat(once.result()).get().extracting(OnceResult::value).isEqualTo(Optional.of("a"));
     assertThat(done).containsExactly("a");
     assertThat(store.replacements).as("two, whose answers are lost").hasValue(2);
+  }
+
+  /** As after a pause of the process, or while a restarted server has not confirmed the hold. */
+  @Test
+  void givenLeaseThatTellsNoToken_thenAnAsynchronousRunFails() throws Exception {
+    LockClient closing = LockClient.builder().store(mem).build();
+    Lease lost = closing.lock(NAME.value()).acquire();
+    closing.close();
+    SystemEnv system = new SystemEnv();
+    Recipes recipes =
+        new Recipes(
+            store,
+            system.env(Duration.ofSeconds(30), new ClientLabel("-", 1, "once")),
+            () -> {},
+            client::lock);
+    EngineOnce engineOnce =
+        new EngineOnce(recipes, client.lock(NAME.value()), KEY, Duration.ofDays(1));
+    OnceRun onceRun =
+        new OnceRun(
+            recipes,
+            engineOnce,
+            () -> CompletableFuture.completedFuture(lost),
+            lease -> CompletableFuture.completedFuture(run("never")));
+    assertThatThrownBy(() -> onceRun.begin().get(20, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(LeaseLostException.class);
+    assertThat(done).isEmpty();
+    system.close();
   }
 
   @Test
@@ -137,6 +172,55 @@ class EngineOnceTest {
     assertThat(Thread.interrupted()).isTrue();
     assertThat(result.value()).contains("a");
     assertThat(once.result()).isPresent();
+  }
+
+  /** Interrupts the caller when this replacement has been sent, and answers it once it waits. */
+  private void interruptDuring(int replacement) {
+    CompletableFuture<Void> answered = new CompletableFuture<>();
+    store.answeredWith = Map.of(replacement, answered);
+    store.before =
+        number -> {
+          if (number == replacement) {
+            Thread caller = Thread.currentThread();
+            caller.interrupt();
+            Thread answering =
+                new Thread(
+                    () -> {
+                      awaitWaiting(caller);
+                      answered.complete(null);
+                    });
+            answering.setDaemon(true);
+            answering.start();
+          }
+        };
+  }
+
+  private static void awaitWaiting(Thread caller) {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    while (!Set.of(Thread.State.WAITING, Thread.State.TIMED_WAITING).contains(caller.getState())
+        && System.nanoTime() - end < 0) {
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
+
+  @Test
+  void givenInterruptWhileTheResultIsStored_thenItIsStored_andTheFlagKept() throws Exception {
+    interruptDuring(2);
+    OnceResult result = once.run(lease -> run("a"));
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(result.ranHere()).isTrue();
+    assertThat(once.run(lease -> run("never")).value()).contains("a");
+    assertThat(done).containsExactly("a");
+  }
+
+  @Test
+  void givenInterruptBeforeTheTask_thenItIsToldAsDocumented_andTheTaskRunsLater() throws Exception {
+    interruptDuring(1);
+    assertThatThrownBy(() -> once.run(lease -> run("never")))
+        .isInstanceOf(InterruptedException.class);
+    assertThat(Thread.interrupted()).isFalse();
+    assertThat(done).isEmpty();
+    assertThat(once.run(lease -> run("a")).ranHere()).isTrue();
   }
 
   @Test

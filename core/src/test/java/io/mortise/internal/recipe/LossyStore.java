@@ -24,6 +24,9 @@ final class LossyStore extends ForwardingStore {
   /** Which of them are not executed. */
   volatile List<Integer> dropped = List.of();
 
+  /** Which of them are answered when this completes. */
+  volatile Map<Integer, CompletableFuture<Void>> answeredWith = Map.of();
+
   /** Executes those, later than their callers have waited. */
   final List<Runnable> late = new CopyOnWriteArrayList<>();
 
@@ -57,6 +60,10 @@ final class LossyStore extends ForwardingStore {
     }
     kept.put(name, keep);
     CompletionStage<Long> answer = super.replaceFact(name, version, content, keep);
+    CompletableFuture<Void> gate = answeredWith.get(number);
+    if (gate != null) {
+      return answer.thenCombine(gate, (written, ignored) -> written);
+    }
     return unanswered.contains(number) ? lost : answer;
   }
 }

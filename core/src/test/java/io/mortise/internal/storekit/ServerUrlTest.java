@@ -5,7 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.spi.StoreUrl;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyPairGenerator;
+import java.util.Base64;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,6 +33,14 @@ class ServerUrlTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"consul", "etcd", "memcached", "nats"})
+  void givenPlusInUserAndPassword_thenItIsAPlus(String scheme) {
+    ServerUrl url = parse(scheme + "://m+e:p+a%2Bs%20s@h");
+    assertThat(url.user()).isEqualTo("m+e");
+    assertThat(url.secret()).isEqualTo("p+a+s s");
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"a:0", "a:65536", "b,a:99999"})
   void givenPortThatIsNone_thenItIsRefused(String servers) {
     assertThatThrownBy(() -> parse("consul://" + servers))
@@ -41,6 +55,28 @@ class ServerUrlTest {
     assertThatThrownBy(() -> parse("consul://" + servers).uris(url, false))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("'" + shown + "' in store URL 'consul://" + servers + "'");
+  }
+
+  @Test
+  void givenKeyInPlaceOfTrustedCertificates_thenItIsRefusedByName(@TempDir Path folder)
+      throws Exception {
+    String key =
+        Base64.getMimeEncoder()
+            .encodeToString(
+                KeyPairGenerator.getInstance("EC").generateKeyPair().getPrivate().getEncoded());
+    for (String text :
+        List.of(
+            "",
+            "no PEM",
+            "-----BEGIN PRIVATE KEY-----\n" + key + "\n-----END PRIVATE KEY-----\n")) {
+      Path file = Files.writeString(folder.resolve("ca.pem"), text);
+      StoreUrl url = StoreUrl.parse("consul://a?tls=true&ca=" + file.toUri().getRawPath());
+      assertThatThrownBy(() -> ServerUrl.trusted(url, true))
+          .as(text)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("'" + file + "', the parameter 'ca' of store URL")
+          .hasMessageNotContaining(key.substring(0, 9));
+    }
   }
 
   @Test

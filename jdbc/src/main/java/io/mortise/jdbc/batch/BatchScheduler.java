@@ -7,8 +7,10 @@ import io.mortise.spi.Request;
 import io.mortise.spi.time.Ticker;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -16,11 +18,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a server is asked for what has gathered at a {@link ConnectionExecutor}. The requests that
  * one statement may answer travel together (see {@code LockRepository.together}); every other one,
- * and whom that statement left out, gets a transaction of its own. One whose row somebody else has
+ * and whom that statement left out, gets a transaction of its own. Of several on one lock, those
+ * behind the first share a transaction where the connection takes several statements in one text;
+ * elsewhere each of them would lengthen it by its round trips. One whose row somebody else has
  * locked is set aside and tried again later, and those of the same lock behind it, so that a slow
  * row holds up nobody else. Used by the leader of that executor only.
  */
 final class BatchScheduler {
+  /** Requests on one lock in one transaction. */
+  private static final int ON_LOCK = 64;
+
   private final Database database;
   private final Ticker ticker;
   private final TransactionRunner transactionRunner;
@@ -70,11 +77,53 @@ final class BatchScheduler {
   }
 
   private void serveInRounds(List<StoreTask> tasks) {
-    List<StoreTask> left = tasks;
-    while (!left.isEmpty()) {
-      List<StoreTask> behind = new ArrayList<>();
-      serveFirst(left, behind);
-      left = behind;
+    List<StoreTask> behind = new ArrayList<>();
+    serveFirst(tasks, behind);
+    if (!transactionRunner.takesSeveral()) {
+      behind.forEach(this::serve);
+      return;
+    }
+    // Ends and adjustments commit without the acquires behind them (ends-before-acquires).
+    int acquires = behind.size();
+    while (acquires > 0 && isAcquire(behind.get(acquires - 1))) {
+      acquires--;
+    }
+    serveByLock(behind.subList(0, acquires));
+    serveByLock(behind.subList(acquires, behind.size()));
+  }
+
+  private static boolean isAcquire(StoreTask task) {
+    return task.request() instanceof Request.Acquire;
+  }
+
+  private void serveByLock(List<StoreTask> tasks) {
+    Map<LockName, List<StoreTask>> byLock = new LinkedHashMap<>();
+    for (StoreTask task : tasks) {
+      LockName name = Objects.requireNonNull(task.request()).name();
+      byLock.computeIfAbsent(name, unused -> new ArrayList<>()).add(task);
+    }
+    byLock.values().forEach(this::serveOnLock);
+  }
+
+  /** Serves requests on one lock, of which there are many when many of this process wait for it. */
+  private void serveOnLock(List<StoreTask> tasks) {
+    for (int from = 0; from < tasks.size(); from += ON_LOCK) {
+      List<StoreTask> some = tasks.subList(from, Math.min(from + ON_LOCK, tasks.size()));
+      if (some.size() == 1 || closed.getAsBoolean() || blockedRows.blocks(some.get(0))) {
+        some.forEach(this::serve);
+        continue;
+      }
+      TransactionFailure failure = unlessOut(() -> transactionRunner.attemptOnLock(some));
+      if (failure == null) {
+        replyDispatcher.done(some);
+      } else if (failure.errorKind() == ErrorKind.BUSY || failure.mayHaveRun()) {
+        for (StoreTask task : some) {
+          setAsideOrFail(task, failure);
+        }
+      } else {
+        // One of them may be the cause.
+        some.forEach(this::serve);
+      }
     }
   }
 

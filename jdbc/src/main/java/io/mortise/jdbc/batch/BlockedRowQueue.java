@@ -81,7 +81,13 @@ public final class BlockedRowQueue {
       pause = SHORTEST;
     } else if (!restedBefore) {
       until = ticker.nanos() + pause / 2 + ThreadLocalRandom.current().nextLong(pause);
-      pause = Math.min(2 * pause, LONGEST);
+      // A release is worth trying more often: processes that take turns keep the row for moments.
+      boolean releases = tasks.stream().anyMatch(BlockedRowQueue::isRelease);
+      pause = Math.min(2 * pause, releases ? LOCK_WAIT.toNanos() : LONGEST);
     }
+  }
+
+  private static boolean isRelease(StoreTask task) {
+    return task.request() instanceof Request.Abandon;
   }
 }

@@ -1,5 +1,6 @@
 package io.mortise.jdbc.batch;
 
+import io.mortise.internal.storekit.RequestQueue;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.StoreConnection;
@@ -8,6 +9,7 @@ import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -48,7 +50,7 @@ public final class ConnectionExecutor implements AutoCloseable {
 
   private final Database database;
   private final Ticker ticker;
-  private final ConcurrentLinkedQueue<StoreTask> queue = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<StoreTask> submitted = new ConcurrentLinkedQueue<>();
   private final LeaderFollower leaderFollower;
   private final TransactionRunner transactionRunner;
   private final ReplyDispatcher replyDispatcher;
@@ -56,7 +58,8 @@ public final class ConnectionExecutor implements AutoCloseable {
   private volatile boolean closed;
   private volatile boolean ended;
 
-  // Used by the leader only.
+  // Used by the leader only, which does not resign while something is in them.
+  private final RequestQueue<StoreTask> queue = new RequestQueue<>();
   private List<StoreTask> batch = new ArrayList<>();
   private final BlockedRowQueue blockedRows;
 
@@ -119,7 +122,7 @@ public final class ConnectionExecutor implements AutoCloseable {
 
   private void enqueue(StoreTask task) {
     task.since = ticker.nanos();
-    queue.add(task);
+    submitted.add(task);
   }
 
   /** To be asked by the leader: until the executor is closed, its thread is there. */
@@ -146,11 +149,12 @@ public final class ConnectionExecutor implements AutoCloseable {
     } finally {
       transactionRunner.connects(true);
       leaderFollower.endCallerLead();
+      sort();
       if (!queue.isEmpty() || !batch.isEmpty()) {
         leaderFollower.handToThread();
       } else {
         leaderFollower.resign();
-        if (!queue.isEmpty() && leaderFollower.tryLead()) {
+        if (!submitted.isEmpty() && leaderFollower.tryLead()) {
           leaderFollower.handToThread();
         } else if (!blockedRows.isEmpty()) {
           leaderFollower.wakeThread();
@@ -163,6 +167,7 @@ public final class ConnectionExecutor implements AutoCloseable {
     if (closed || !transactionRunner.isFresh() || !blockedRows.isEmpty() || !batch.isEmpty()) {
       return false;
     }
+    sort();
     StoreTask next;
     while (batch.size() <= FEW && (next = queue.poll()) != null) {
       batch.add(next);
@@ -175,7 +180,7 @@ public final class ConnectionExecutor implements AutoCloseable {
     for (int round = 0; ; round++) {
       if (batch.isEmpty() && !gather()) {
         leaderFollower.resign();
-        if (queue.isEmpty() || !leaderFollower.tryLead()) {
+        if (submitted.isEmpty() || !leaderFollower.tryLead()) {
           return;
         }
         continue;
@@ -191,8 +196,17 @@ public final class ConnectionExecutor implements AutoCloseable {
     }
   }
 
+  private void sort() {
+    StoreTask next;
+    while ((next = submitted.poll()) != null) {
+      queue.add(next.request(), next);
+    }
+  }
+
   private boolean gather() {
-    if (!blockedRows.isEmpty() && (closed || blockedRows.nanosLeft() <= 0)) {
+    sort();
+    boolean retries = !blockedRows.isEmpty() && (closed || blockedRows.nanosLeft() <= 0);
+    if (retries) {
       blockedRows.moveTo(batch);
     }
     int most = batch.isEmpty() ? database.deferredBatch() : database.batch();
@@ -203,12 +217,17 @@ public final class ConnectionExecutor implements AutoCloseable {
       if (batch.size() >= most) {
         break;
       }
-      queue.remove();
+      queue.poll();
       if (blockedRows.blocks(next)) {
         blockedRows.add(next);
       } else {
         batch.add(next);
       }
+    }
+    if (retries) {
+      RequestQueue<StoreTask> ordered = new RequestQueue<>();
+      batch.forEach(task -> ordered.add(task.request(), task));
+      batch.replaceAll(task -> Objects.requireNonNull(ordered.poll()));
     }
     return !batch.isEmpty();
   }
@@ -228,7 +247,10 @@ public final class ConnectionExecutor implements AutoCloseable {
       return true;
     }
     long began = ticker.nanos();
-    long oldest = batch.get(0).since;
+    long oldest = began;
+    for (StoreTask task : batch) {
+      oldest = task.since - oldest < 0 ? task.since : oldest;
+    }
     long retryTimeout = database.retryTimeout().toNanos();
     for (int tries = 0; ; tries++) {
       TransactionFailure transactionFailure =
@@ -320,7 +342,7 @@ public final class ConnectionExecutor implements AutoCloseable {
     }
 
     private void close() {
-      transactionRunner.detach();
+      transactionRunner.end();
       ended = true;
       latch.countDown();
     }

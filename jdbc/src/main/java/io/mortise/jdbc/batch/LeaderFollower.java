@@ -147,7 +147,7 @@ final class LeaderFollower {
     try {
       Thread running = thread;
       if (running == null) {
-        running = new Thread(this::run, name);
+        running = new Thread(null, this::run, name, 0, false);
         running.setDaemon(true);
         running.start();
         thread = running;

@@ -28,7 +28,7 @@ final class ReplyDispatcher {
   void done(List<StoreTask> tasks) {
     List<SessionNotification> notifications = transactionRunner.takeNotifications();
     if (!notifications.isEmpty()) {
-      pendingNotifications.accept(notifications);
+      safely(() -> pendingNotifications.accept(notifications));
     }
     for (StoreTask task : tasks) {
       safely(task::done);
@@ -44,7 +44,8 @@ final class ReplyDispatcher {
   private static void safely(Runnable answer) {
     try {
       answer.run();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      // No thread for a callback, perhaps. The leader must go on.
       log.warn("A receiver of answers threw an exception", e);
     }
   }

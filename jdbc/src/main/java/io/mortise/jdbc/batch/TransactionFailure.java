@@ -2,6 +2,7 @@ package io.mortise.jdbc.batch;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.spi.time.DurationText;
@@ -41,22 +42,41 @@ record TransactionFailure(ErrorKind errorKind, boolean mayHaveRun, RuntimeExcept
   static TransactionFailure of(SQLException e, Database database, boolean sent) {
     ErrorKind errorKind = database.errorKind(e);
     String store = "Store '" + database.profile().display() + "'";
+    String said = FailureText.withoutFullStop(FailureText.quoted(String.valueOf(e.getMessage())));
     String message =
         switch (errorKind) {
           case BUSY ->
-              store
-                  + " was busy for "
-                  + DurationText.format(database.retryTimeout())
-                  + ". This try was not executed. Look for a process that keeps it locked.";
-          case FULL -> store + " has no room left. This try was not executed. Free space for it.";
-          case UNFIT -> store + " refused a statement: " + e.getMessage();
-          case BROKEN -> store + " did not answer: " + e.getMessage();
+              "%s was busy for %s. This try was not executed: %s. Look for a process that keeps it locked."
+                  .formatted(store, DurationText.format(database.retryTimeout()), said);
+          case FULL ->
+              "%s has no room left. This try was not executed: %s. Free space for it."
+                  .formatted(store, said);
+          case UNFIT -> store + " refused a statement: " + said;
+          case READ_ONLY ->
+              store + " takes no writes now, so that this try was not executed: " + said;
+          case BROKEN -> store + " did not answer: " + said;
         };
     message = database.advice(e).orElse(message);
     RuntimeException cause =
         errorKind == ErrorKind.UNFIT
             ? new StoreUnfitException(message, e)
             : new StoreUnavailableException(message, e);
-    return new TransactionFailure(errorKind, sent && errorKind == ErrorKind.BROKEN, cause);
+    boolean mayHaveRun = sent && errorKind == ErrorKind.BROKEN;
+    return new TransactionFailure(
+        errorKind == ErrorKind.READ_ONLY ? ErrorKind.BROKEN : errorKind, mayHaveRun, cause);
+  }
+
+  /** The same of an error that is none of the database. */
+  static TransactionFailure of(Error e, Database database, boolean sent) {
+    String message =
+        "Store '%s' was not served by its driver: %s.".formatted(database.profile().display(), e);
+    return new TransactionFailure(
+        ErrorKind.BROKEN, sent, new StoreUnavailableException(message, e));
+  }
+
+  /** The connection that was to be made leads to a server that must not be used. */
+  static TransactionFailure of(StoreUnfitException refusal) {
+    return new TransactionFailure(
+        refusal.isNotWritable() ? ErrorKind.BROKEN : ErrorKind.UNFIT, false, refusal);
   }
 }

@@ -2,13 +2,23 @@ package io.mortise.jdbc.batch;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.storekit.SocketKeepAlive;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.LockRepository;
 import io.mortise.jdbc.table.StoreConnection;
+import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.time.Ticker;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,12 +31,21 @@ import org.slf4j.LoggerFactory;
 final class TransactionRunner {
   private static final Logger log = LoggerFactory.getLogger(TransactionRunner.class);
 
+  /** A request that may take less than this connects anew instead of asking for up to a second. */
+  private static final Duration TIME_TO_ASK = Duration.ofSeconds(3);
+
   private final Database database;
   private final Ticker ticker;
   private final ReentrantLock transactionLock;
+  private final ConnectionMaker connectionMaker;
   private @Nullable StoreConnection storeConnection;
   private long lastUsed;
   private boolean connects = true;
+
+  /** What is being done; null while nothing is. */
+  private volatile @Nullable RunningAction running;
+
+  private volatile boolean ended;
 
   /** Whether what was sent may be committed, as long as nothing else is known. */
   private boolean mayBeCommitted;
@@ -38,6 +57,49 @@ final class TransactionRunner {
     this.database = database;
     this.ticker = ticker;
     this.transactionLock = transactionLock;
+    this.connectionMaker = new ConnectionMaker(database, ticker);
+    if (!database.callerRuns()) {
+      watch();
+    }
+  }
+
+  /** Something that is done on a connection, since a local time. */
+  private record RunningAction(StoreConnection on, long since, AtomicBoolean aborted) {
+    RunningAction(StoreConnection on, long since) {
+      this(on, since, new AtomicBoolean());
+    }
+  }
+
+  /**
+   * Cuts a connection on which something takes longer than a request may, until the end. A driver
+   * bounds each read only, and a server may send a byte now and then. An application may occupy the
+   * common pool, and an abort may block: MariaDB's driver connects for it. So the clock's own
+   * thread looks, and each abort has a thread to itself. An action is aborted once: an abort that
+   * blocks would else add a thread at each tick.
+   */
+  private void watch() {
+    long most = database.profile().maxInFlight().toNanos();
+    CompletableFuture.delayedExecutor(most / 8, TimeUnit.NANOSECONDS, Runnable::run)
+        .execute(
+            () -> {
+              if (!ended) {
+                watch();
+              }
+              RunningAction now = running;
+              if (now != null
+                  && ticker.nanos() - now.since() > most / 4 * 3
+                  && now.aborted().compareAndSet(false, true)) {
+                var unused =
+                    CompletionStages.detached("mortise-abort", Executors.callable(now.on()::abort));
+              }
+            });
+  }
+
+  /** Nothing is done any more. */
+  void end() {
+    detach();
+    connectionMaker.close();
+    ended = true;
   }
 
   /** What is done in one transaction, or by one statement. */
@@ -57,9 +119,14 @@ final class TransactionRunner {
     return storeConnection != null;
   }
 
+  /** Whether it is connected, and that connection takes several statements in one text. */
+  boolean takesSeveral() {
+    return storeConnection != null && storeConnection.repository.takesSeveral();
+  }
+
   /** Whether it is connected, and will not connect anew. */
   boolean isFresh() {
-    return storeConnection != null && !isStale();
+    return storeConnection != null && !isStale() && !hasRested(ticker.nanos());
   }
 
   /** The notifications of the transaction that has just committed. */
@@ -70,6 +137,25 @@ final class TransactionRunner {
   /** Does all of it in one transaction; null if that is committed. */
   @Nullable TransactionFailure attempt(List<StoreTask> tasks) {
     return attempt(current -> transact(current, tasks), false);
+  }
+
+  /**
+   * Does requests on one lock, in order, in one transaction that reads the lock once; null if that
+   * is committed.
+   */
+  @Nullable TransactionFailure attemptOnLock(List<StoreTask> tasks) {
+    List<Request> requests =
+        tasks.stream().map(task -> Objects.requireNonNull(task.request())).toList();
+    return attempt(
+        current -> {
+          current.begin(LockRepository.PrefetchTarget.of(requests));
+          for (StoreTask task : tasks) {
+            task.run(current);
+          }
+          mayBeCommitted = true;
+          current.commit();
+        },
+        false);
   }
 
   /** Does something that commits by itself; null if it did. */
@@ -115,7 +201,7 @@ final class TransactionRunner {
       long now = ticker.nanos();
       if (isStale() && database.borrows()) {
         detach();
-      } else if (isStale()) {
+      } else if (isStale() || isForgotten(now)) {
         drop();
       }
       lastUsed = now;
@@ -123,23 +209,29 @@ final class TransactionRunner {
       if (current == null && !connects) {
         return new TransactionFailure(ErrorKind.BUSY, false, notConnected());
       } else if (current == null) {
-        current = database.connect();
+        current = connectionMaker.connect();
         storeConnection = current;
       }
       connected = true;
       if (database.isReplaced()) {
         throw replaced();
       }
+      running = new RunningAction(current, ticker.nanos());
       doing.on(current);
       return null;
     } catch (SQLException e) {
       return failure(e, mayBeCommitted && connected);
     } catch (StoreUnfitException e) {
-      return new TransactionFailure(ErrorKind.UNFIT, false, e);
+      return TransactionFailure.of(e);
     } catch (RuntimeException e) {
       rollBack();
       return new TransactionFailure(ErrorKind.UNFIT, mayBeCommitted && connected, e);
+    } catch (Error e) {
+      // Of a driver, perhaps, which may have left half of an answer unread.
+      drop();
+      return TransactionFailure.of(e, database, mayBeCommitted && connected);
     } finally {
+      running = null;
       transactionLock.unlock();
     }
   }
@@ -159,6 +251,19 @@ final class TransactionRunner {
 
   private boolean isStale() {
     return ticker.nanos() - lastUsed > database.idleLimit().toNanos();
+  }
+
+  /** Whether a firewall may have forgotten a server's connection: a request is lost in silence. */
+  private boolean hasRested(long now) {
+    return !database.callerRuns() && now - lastUsed > SocketKeepAlive.UNCHECKED.toNanos();
+  }
+
+  /** Asks a connection that has rested, unless that may take most of a request's time. */
+  private boolean isForgotten(long now) {
+    StoreConnection current = storeConnection;
+    return current != null
+        && hasRested(now)
+        && (database.profile().maxInFlight().compareTo(TIME_TO_ASK) < 0 || !current.isAlive());
   }
 
   private void transact(StoreConnection current, List<StoreTask> tasks) throws SQLException {
@@ -226,7 +331,7 @@ final class TransactionRunner {
     if (current != null) {
       try {
         doing.on(current);
-      } catch (SQLException e) {
+      } catch (SQLException | RuntimeException | Error e) {
         log.debug("On {}, {} failed", database.profile().display(), what, e);
         return false;
       }

@@ -4,6 +4,7 @@ import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotifiedSession;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
+import io.mortise.jdbc.table.NamedStatement;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.SessionId;
@@ -13,6 +14,7 @@ import io.mortise.spi.time.Ticker;
 import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertificateException;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -76,6 +78,16 @@ public interface Dialect {
    * @throws io.mortise.StoreUnfitException if so
    */
   void check(Connection connection, String store) throws SQLException;
+
+  /** What the server calls the connection, which tells whether two are one. */
+  default String connectionId(Connection connection) throws SQLException {
+    SqlText text = new SqlText(folders(), SqlText.DEFAULT_PREFIX);
+    try (NamedStatement asking = new NamedStatement(connection, text.statement("connection_id"));
+        ResultSet row = asking.query()) {
+      row.next();
+      return String.valueOf(row.getString(1));
+    }
+  }
 
   /**
    * Bounds what a request may take, on a new connection in auto-commit mode.
@@ -181,6 +193,8 @@ public interface Dialect {
     /** The server has none, or a certificate that is not trusted. */
     NO_TLS,
     READ_ONLY,
+    /** An option of the server forbids it. */
+    SETTING,
     /** Another process has it for itself. */
     IN_USE,
     TOO_MANY_CONNECTIONS,

@@ -128,8 +128,9 @@ public final class H2Dialect implements Dialect {
     return switch (error.getErrorCode()) {
       // Concurrent update, deadlock, lock timeout, query timeout, two first inserts of one row.
       case 90131, 40001, 50200, 57014, 23505 -> ErrorKind.BUSY;
-      // Rights, read-only, tables gone.
-      case 90096, 90097, 42102, 42103, 42104 -> ErrorKind.UNFIT;
+      case 90097 -> ErrorKind.READ_ONLY;
+      // Rights, tables gone.
+      case 90096, 42102, 42103, 42104 -> ErrorKind.UNFIT;
       // Data of a wrong form: a bug, but no reason to drop the connection.
       case 22001, 22003, 22018, 42000, 42122 -> ErrorKind.UNFIT;
       default -> ErrorKind.BROKEN;

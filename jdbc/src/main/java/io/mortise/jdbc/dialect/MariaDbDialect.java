@@ -1,5 +1,9 @@
 package io.mortise.jdbc.dialect;
 
+import io.mortise.jdbc.driver.DriverSocketFactory;
+import io.mortise.jdbc.driver.ReplyTimeoutSocketFactory;
+import io.mortise.spi.StoreUrl;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -14,6 +18,21 @@ public final class MariaDbDialect extends MySqlFamilyDialect {
   @Override
   public List<String> folders() {
     return List.of(folder(), FOLDER);
+  }
+
+  @Override
+  public ConnectionTarget target(StoreUrl url, Duration maxInFlight) {
+    return withReplyTimeout(super.target(url, maxInFlight));
+  }
+
+  /** Of MariaDB's driver: its timeout bounds a whole reply. */
+  static ConnectionTarget withReplyTimeout(ConnectionTarget connectionTarget) {
+    if (DriverSocketFactory.isSeen(ReplyTimeoutSocketFactory.class, "org.mariadb.jdbc.Driver")) {
+      connectionTarget
+          .properties()
+          .setProperty("socketFactory", ReplyTimeoutSocketFactory.class.getName());
+    }
+    return connectionTarget;
   }
 
   @Override

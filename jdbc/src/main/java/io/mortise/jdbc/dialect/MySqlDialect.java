@@ -63,8 +63,11 @@ public final class MySqlDialect extends MySqlFamilyDialect {
     if (DriverManager.drivers().anyMatch(driver -> takes(driver, own.url()))) {
       return own;
     }
-    return new ConnectionTarget(
-        own.url().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:"), own.properties(), own.display());
+    return MariaDbDialect.withReplyTimeout(
+        new ConnectionTarget(
+            own.url().replaceFirst("^jdbc:mysql:", "jdbc:mariadb:"),
+            own.properties(),
+            own.display()));
   }
 
   private static boolean takes(Driver driver, String url) {

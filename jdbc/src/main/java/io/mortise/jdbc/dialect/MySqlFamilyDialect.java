@@ -53,6 +53,7 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
   private static final Pattern NO_TLS =
       Pattern.compile(
           "(?i)ssl not enabled in the server|SSL Connection required, but not provided");
+  private static final Pattern READ_ONLY = Pattern.compile("(?i)read[-_]only");
   private static final Pattern USER_INFO = Pattern.compile("//[^/]*@");
   private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)(?:\\.(\\d+))?.*");
 
@@ -161,7 +162,7 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
     for (String name : new String[] {"read_only", "super_read_only", "innodb_read_only"}) {
       String value = variables.getOrDefault(name, "OFF");
       if (!value.equals("OFF") && !value.equals("0")) {
-        throw new StoreUnfitException(
+        throw StoreUnfitException.notWritable(
             store + " is read-only (" + name + "=" + value + "). A lock needs to write.");
       }
     }
@@ -248,9 +249,11 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
       case 1317, 1969, 3024, 1412, 1615 -> ErrorKind.BUSY;
       // No room on the disk, in the table.
       case 1021, 1114 -> ErrorKind.FULL;
-      // Read-only, rights, no such database, table or column, binary log of statements.
-      case 1290, 1792, 1836, 1044, 1045, 1142, 1143, 1227, 1049, 1146, 1054, 1665 ->
-          ErrorKind.UNFIT;
+      case 1290 -> namesReadOnly(error) ? ErrorKind.READ_ONLY : ErrorKind.UNFIT;
+      // The transaction, the server, the table are read-only.
+      case 1792, 1836, 1036 -> ErrorKind.READ_ONLY;
+      // Rights, no such database, table or column, binary log of statements.
+      case 1044, 1045, 1142, 1143, 1227, 1049, 1146, 1054, 1665 -> ErrorKind.UNFIT;
       // Data of a wrong form: a bug, but no reason to drop the connection.
       case 1064, 1264, 1267, 1366, 1406, 1690 -> ErrorKind.UNFIT;
       default -> ErrorKind.BROKEN;
@@ -263,10 +266,16 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
       case 1045, 1251, 1698, 1820, 1862, 3118 -> UnfitReason.NO_ENTRY;
       case 1044, 1142, 1143, 1227 -> UnfitReason.NO_RIGHT;
       case 1046, 1049 -> UnfitReason.NO_DATABASE;
-      case 1290, 1792, 1836 -> UnfitReason.READ_ONLY;
+      case 1290 -> namesReadOnly(error) ? UnfitReason.READ_ONLY : UnfitReason.SETTING;
+      case 1792, 1836, 1036 -> UnfitReason.READ_ONLY;
       case 1040, 1203, 1226 -> UnfitReason.TOO_MANY_CONNECTIONS;
       default -> hasNoTls(error) ? UnfitReason.NO_TLS : UnfitReason.OTHER;
     };
+  }
+
+  /** Error 1290 names the option that forbids the statement, which may be any. */
+  private static boolean namesReadOnly(SQLException error) {
+    return READ_ONLY.matcher(String.valueOf(error.getMessage())).find();
   }
 
   /** Neither driver has a code for it. */

@@ -2,6 +2,7 @@ package io.mortise.jdbc.dialect;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.batch.BlockedRowQueue;
+import io.mortise.jdbc.driver.DriverSocketFactory;
 import io.mortise.jdbc.driver.EagerSocketFactory;
 import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotifiedSession;
@@ -111,7 +112,7 @@ public final class PostgresDialect implements Dialect {
     String seconds = Long.toString(Math.max(1, maxInFlight.toSeconds()));
     properties.setProperty("connectTimeout", seconds);
     properties.setProperty("socketTimeout", seconds);
-    if (PostgresDriver.sees(EagerSocketFactory.class)) {
+    if (DriverSocketFactory.isSeen(EagerSocketFactory.class, "org.postgresql.Driver")) {
       properties.setProperty("socketFactory", EagerSocketFactory.class.getName());
     }
     if (base.indexOf(',') >= 0) {
@@ -129,8 +130,28 @@ public final class PostgresDialect implements Dialect {
     }
   }
 
+  /** In a transaction: a connection of a pool that is refused goes back as it was. */
   @Override
   public Optional<String> setUp(Connection connection, String store, Duration maxInFlight)
+      throws SQLException {
+    connection.setAutoCommit(false);
+    try {
+      Optional<String> warning = set(connection, store, maxInFlight);
+      connection.commit();
+      connection.setAutoCommit(true);
+      return warning;
+    } catch (SQLException | RuntimeException e) {
+      try {
+        connection.rollback();
+        connection.setAutoCommit(true);
+      } catch (SQLException second) {
+        e.addSuppressed(second);
+      }
+      throw e;
+    }
+  }
+
+  private Optional<String> set(Connection connection, String store, Duration maxInFlight)
       throws SQLException {
     NamedStatement namedStatement =
         new NamedStatement(connection, TEXT.statement(pooled == null ? "setup" : "setup_pooled"));
@@ -138,12 +159,12 @@ public final class PostgresDialect implements Dialect {
         ResultSet row = PostgresTimeouts.within(maxInFlight).set(namedStatement).query()) {
       row.next();
       if (row.getBoolean(1)) {
-        throw new StoreUnfitException(
+        throw StoreUnfitException.notWritable(
             store
                 + " is a standby. A lock needs to write: name the primary, or all hosts with a comma between.");
       }
       if (row.getBoolean(2)) {
-        throw new StoreUnfitException(
+        throw StoreUnfitException.notWritable(
             store
                 + " is read-only for this user (default_transaction_read_only). A lock needs to write.");
       }
@@ -158,19 +179,27 @@ public final class PostgresDialect implements Dialect {
     }
   }
 
-  /** What a statement, a wait for a row and a pause within a transaction may take, in ms. */
-  private record PostgresTimeouts(long row, long statement) {
+  /**
+   * What a wait for a row, and a statement or a pause within a transaction may take, in ms; and how
+   * long a connection is silent before the server asks whether the client is there, in s.
+   */
+  private record PostgresTimeouts(long row, long statement, long keepalive) {
     /** A quarter for a statement, so that a step of two, tried for the last time, ends in time. */
     static PostgresTimeouts within(Duration maxInFlight) {
       long quarter = maxInFlight.toMillis() / 4;
-      return new PostgresTimeouts(Math.min(BlockedRowQueue.LOCK_WAIT.toMillis(), quarter), quarter);
+      return new PostgresTimeouts(
+          Math.min(BlockedRowQueue.LOCK_WAIT.toMillis(), quarter),
+          quarter,
+          Math.max(1, maxInFlight.toSeconds()));
     }
 
     NamedStatement set(NamedStatement namedStatement) throws SQLException {
       return namedStatement
           .set("lock_timeout", Long.toString(row))
           .set("statement_timeout", Long.toString(statement))
-          .set("idle_timeout", Long.toString(statement));
+          .set("idle_timeout", Long.toString(statement))
+          .set("transaction_timeout", Long.toString(2 * statement))
+          .set("keepalive", Long.toString(keepalive));
     }
   }
 
@@ -262,8 +291,9 @@ public final class PostgresDialect implements Dialect {
       // Serialization, deadlock, row locked, statement timeout, two first inserts of one row.
       case "40001", "40P01", "55P03", "57014", "23505" -> ErrorKind.BUSY;
       case "53100" -> ErrorKind.FULL;
-      // Read-only, rights, no such table or column or schema.
-      case "25006", "42501", "42P01", "42703", "3F000" -> ErrorKind.UNFIT;
+      case "25006" -> ErrorKind.READ_ONLY;
+      // Rights, no such table or column or schema.
+      case "42501", "42P01", "42703", "3F000" -> ErrorKind.UNFIT;
       // A plan that the tables have outlived, or a statement that the connection has lost.
       case "0A000", "26000" -> ErrorKind.BROKEN;
       default ->

@@ -37,16 +37,6 @@ final class PostgresDriver {
     }
   }
 
-  /** Whether the driver finds a class by its name: it may stand above us among class loaders. */
-  static boolean sees(Class<?> ours) {
-    try {
-      ClassLoader drivers = Class.forName("org.postgresql.Driver").getClassLoader();
-      return Class.forName(ours.getName(), false, drivers) == ours;
-    } catch (ClassNotFoundException e) {
-      return false;
-    }
-  }
-
   /** The process of the server that a connection leads to, as it was told; 0 if it is no such. */
   int backend(Connection on) throws SQLException {
     if (!on.isWrapperFor(connection)) {

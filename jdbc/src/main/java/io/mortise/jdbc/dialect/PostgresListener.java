@@ -113,7 +113,7 @@ final class PostgresListener implements NotificationListener {
     guard.lock();
     try {
       if (thread == null && !closed) {
-        Thread started = new Thread(this::run, "mortise-" + display + "-listen");
+        Thread started = new Thread(null, this::run, "mortise-" + display + "-listen", 0, false);
         started.setDaemon(true);
         started.start();
         thread = started;
@@ -133,7 +133,7 @@ final class PostgresListener implements NotificationListener {
         } else {
           rest();
         }
-      } catch (SQLException | RuntimeException e) {
+      } catch (SQLException | RuntimeException | Error e) {
         if (closed) {
           break;
         }
@@ -142,7 +142,7 @@ final class PostgresListener implements NotificationListener {
         drop();
         if (broke) {
           String cause = String.valueOf(e.getMessage());
-          sessions.values().forEach(session -> session.connectionLost(cause));
+          sessions.values().forEach(session -> tell(session, cause));
         }
         LockSupport.parkNanos(this, AFTER_TROUBLE.toNanos());
       }
@@ -279,46 +279,77 @@ final class PostgresListener implements NotificationListener {
     }
   }
 
+  private void tell(NotifiedSession session, String cause) {
+    try {
+      session.connectionLost(cause);
+    } catch (RuntimeException | Error e) {
+      log.debug("What follows from a break of {} could not be done", display, e);
+    }
+  }
+
   private void drop() {
     isListening = false;
     listening.clear();
     Connection current = connection;
-    connection = null;
     if (current != null) {
       // A connection that broke cannot be set back, but is closed all the same.
       try (Connection closing = current) {
-        closing.setAutoCommit(autoCommitted);
-      } catch (SQLException e) {
+        if (server.borrows()) {
+          execute("UNLISTEN *");
+          closing.setAutoCommit(autoCommitted);
+        }
+        // What is given back is not ours to abort.
+        connection = null;
+      } catch (SQLException | RuntimeException | Error e) {
         log.debug("Closing the connection that listens to {} failed", display, e);
+      } finally {
+        connection = null;
       }
     }
   }
 
-  /** Waits for what is in flight (bounded), so that its connection is closed after this. */
+  /**
+   * Waits for what is in flight (bounded), so that its connection is closed after this. One of a
+   * pool is given back once its wait for notifications is over, for a pool warns of an aborted one.
+   */
   @Override
   public void close() {
     closed = true;
-    Thread running = null;
+    Thread running;
     guard.lock();
     try {
       running = thread;
-      LockSupport.unpark(running);
-      Connection current = connection;
-      if (current != null) {
-        // Else it would wait for notifications to the end.
-        current.abort(Runnable::run);
-      }
-    } catch (SQLException e) {
-      log.debug("Aborting the connection that listens to {} failed", display, e);
     } finally {
       guard.unlock();
     }
     if (running != null) {
-      try {
-        running.join(LAST_WAIT.toMillis());
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
+      LockSupport.unpark(running);
+      if (!server.borrows() || !ends(running)) {
+        abort();
+        var unused = ends(running);
       }
+    }
+  }
+
+  private void abort() {
+    try {
+      Connection current = connection;
+      if (current != null) {
+        current.abort(Runnable::run);
+      }
+    } catch (SQLException | RuntimeException e) {
+      log.debug("Aborting the connection that listens to {} failed", display, e);
+    }
+  }
+
+  /** Whether the thread ends soon. Blocks until then. */
+  private static boolean ends(Thread thread) {
+    try {
+      thread.join(LAST_WAIT.toMillis());
+      return !thread.isAlive();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
     }
   }
 }

@@ -9,6 +9,9 @@ import java.sql.SQLException;
 
 /** What the settings of a PostgreSQL server mean for locks. */
 final class PostgresSettingsReport {
+  /** In transactions; a grant and its release on a busy lock are two. */
+  private static final long OLD_SNAPSHOT = 1_000;
+
   private static final SqlText TEXT = new SqlText("postgresql", SqlText.DEFAULT_PREFIX);
 
   private PostgresSettingsReport() {}
@@ -31,6 +34,7 @@ final class PostgresSettingsReport {
           row.getString("isolation"),
           "Set for the locks' own connections, whatever the database says.");
       connections(report, row);
+      snapshots(report, row);
       boolean mighty = row.getString("is_superuser").equals("on");
       String user = row.getString("user_name");
       String need = "It needs SELECT, INSERT, UPDATE and DELETE on six tables.";
@@ -111,6 +115,19 @@ final class PostgresSettingsReport {
     }
     report.mode(
         !safe ? "postgresql/unsafe" : synchronous ? "postgresql/synchronous" : "postgresql");
+  }
+
+  private static void snapshots(StoreReport.Builder report, ResultSet row) throws SQLException {
+    long age = row.getLong("snapshot_age");
+    if (age > OLD_SNAPSHOT) {
+      report.note(
+          "oldest snapshot",
+          "%d transactions, %s".formatted(age, row.getString("snapshot_owner")),
+          "Versions of a lock's row are kept for it, and each grant passes all of them: a busy lock gets slower.",
+          "End it. Keep dumps, reports and forgotten sessions away, or locks in a database server of their own.");
+    } else {
+      report.fine("oldest snapshot", age + " transactions", "Old versions of rows are removed.");
+    }
   }
 
   private static void connections(StoreReport.Builder report, ResultSet row) throws SQLException {

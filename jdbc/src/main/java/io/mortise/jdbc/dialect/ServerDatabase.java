@@ -2,6 +2,8 @@ package io.mortise.jdbc.dialect;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.jdbc.dialect.ConnectedServers.DatabaseIdentity;
 import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotifiedSession;
 import io.mortise.jdbc.table.ConnectionState;
@@ -68,6 +70,8 @@ public final class ServerDatabase implements Database {
    */
   private final AtomicReference<@Nullable CheckedConnection> spare = new AtomicReference<>();
 
+  private final ConnectedServers connectedServers;
+
   /** The last thing that was said of the server's settings, which is told once. */
   private final AtomicReference<String> warning = new AtomicReference<>("");
 
@@ -103,6 +107,7 @@ public final class ServerDatabase implements Database {
     this.text = new SqlText(dialect.folders(), prefix);
     this.namespace = namespace;
     this.store = "Store '" + display + "'";
+    this.connectedServers = new ConnectedServers(store);
     Set<Capability> capabilities = EnumSet.allOf(Capability.class);
     if (!dialect.hasConnectionLocks()) {
       capabilities.remove(Capability.SKIPS_DISCONNECTED);
@@ -161,7 +166,11 @@ public final class ServerDatabase implements Database {
         }
       }
     }
-    checkVersion(String.valueOf(lockRepository.facts().get("schema")));
+    Map<String, String> facts = lockRepository.facts();
+    checkVersion(String.valueOf(facts.get("schema")));
+    if (create) {
+      ConnectedServers.identifyTables(lockRepository, facts, dialect);
+    }
   }
 
   private boolean areAllThere(Connection connection) throws SQLException {
@@ -256,24 +265,30 @@ public final class ServerDatabase implements Database {
   }
 
   private RuntimeException refusal(SQLException e) {
-    String said = String.valueOf(e.getMessage()).replaceFirst("\\.+$", "");
+    String said = FailureText.withoutFullStop(FailureText.quoted(String.valueOf(e.getMessage())));
     return switch (dialect.reason(e)) {
       case NO_ENTRY ->
           unfit("does not let this user in: " + said + ". Check user and password.", e);
       case NO_RIGHT ->
           unfit(
-              "does not let this user make or use the tables '%s'. Grant the right, or make them as another user from %s of the jdbc module and grant SELECT, INSERT, UPDATE and DELETE."
-                  .formatted(text.table("…"), text.schemaResource()),
+              "does not let this user make or use the tables '%s': %s. Grant the right, or make them as another user from %s of the jdbc module and grant SELECT, INSERT, UPDATE and DELETE."
+                  .formatted(text.table("…"), said, text.schemaResource()),
               e);
-      case NO_DATABASE -> unfit("does not exist. Make the database first.", e);
-      case READ_ONLY -> unfit("is read-only. A lock needs to write.", e);
+      case NO_DATABASE -> unfit("does not exist: " + said + ". Make the database first.", e);
+      case READ_ONLY ->
+          StoreUnfitException.notWritable(
+              store + " is read-only: " + said + ". A lock needs to write.");
+      case SETTING ->
+          unfit("has a setting that forbids what locks need: " + said + ". Change it there.", e);
       case IN_USE ->
           unavailable(
-              "is open in another process. Close it there, or use an H2 server or AUTO_SERVER=TRUE.",
+              "is open in another process: %s. Close it there, or use an H2 server or AUTO_SERVER=TRUE."
+                  .formatted(said),
               e);
       case TOO_MANY_CONNECTIONS ->
           unavailable(
-              "has no connection left. Mortise needs up to three per process: raise the limit, or make a pool smaller.",
+              "has no connection left: %s. Mortise needs up to three per process: raise the limit, or make a pool smaller."
+                  .formatted(said),
               e);
       case NO_TLS ->
           unfit(
@@ -306,7 +321,7 @@ public final class ServerDatabase implements Database {
         return "has an unknown host: " + cause.getMessage() + ". Check its name.";
       }
     }
-    return "cannot be used: " + e.getMessage();
+    return "cannot be used: " + FailureText.quoted(String.valueOf(e.getMessage()));
   }
 
   private CheckedConnection take() throws SQLException {
@@ -338,7 +353,20 @@ public final class ServerDatabase implements Database {
   @Override
   public StoreConnection connect() throws SQLException {
     CheckedConnection checked = spare.getAndSet(null);
-    return storeConnection(checked != null ? checked : take());
+    CheckedConnection taken = checked != null ? checked : take();
+    StoreConnection made = storeConnection(taken);
+    try {
+      String query = text.statement("identity").sql();
+      connectedServers.add(made, DatabaseIdentity.of(taken.connection(), query));
+      return made;
+    } catch (SQLException | RuntimeException e) {
+      try (made) {
+        made.detach();
+      } catch (SQLException second) {
+        e.addSuppressed(second);
+      }
+      throw e;
+    }
   }
 
   /** A pool gets it as it was. */

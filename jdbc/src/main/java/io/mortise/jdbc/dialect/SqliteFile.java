@@ -254,9 +254,20 @@ public final class SqliteFile implements Database {
   }
 
   private RuntimeException refusal(SQLException e) {
+    if (lacksLibrary(e)) {
+      return new StoreUnfitException(
+          "Lock file '%s' cannot be opened: the SQLite driver cannot unpack or load its native library in '%s'. Name a folder in which files can be written and executed: -Dorg.sqlite.tmpdir=/path."
+              .formatted(
+                  file,
+                  System.getProperty("org.sqlite.tmpdir", System.getProperty("java.io.tmpdir"))),
+          e);
+    }
     return switch (code(e)) {
       case 26, 11 ->
-          new StoreUnfitException("'" + file + "' is not a SQLite database. Name another file.", e);
+          new StoreUnfitException(
+              "'%s' is not a SQLite database, or damaged: %s. Name another file."
+                  .formatted(file, e.getMessage()),
+              e);
       case 8, 14 ->
           new StoreUnfitException(
               "Lock file '" + file + "' cannot be opened for writing: " + e.getMessage() + ".", e);
@@ -279,6 +290,16 @@ public final class SqliteFile implements Database {
               : new StoreUnavailableException(
                   "Lock file '" + file + "' cannot be used: " + e.getMessage() + ".", e);
     };
+  }
+
+  private static boolean lacksLibrary(Throwable failure) {
+    for (Throwable each = failure; each != null; each = each.getCause()) {
+      if (each instanceof LinkageError
+          || String.valueOf(each.getMessage()).contains("native library")) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private Connection connection() throws SQLException {
@@ -377,7 +398,8 @@ public final class SqliteFile implements Database {
     return switch (code(error)) {
       case 5, 6 -> ErrorKind.BUSY;
       case 13 -> ErrorKind.FULL;
-      case 8, 11, 14, 26 -> ErrorKind.UNFIT;
+      case 8 -> ErrorKind.READ_ONLY;
+      case 11, 14, 26 -> ErrorKind.UNFIT;
       case 10 -> ErrorKind.BROKEN;
       default -> ErrorKind.UNFIT;
     };

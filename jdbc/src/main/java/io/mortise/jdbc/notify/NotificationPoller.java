@@ -134,7 +134,7 @@ public final class NotificationPoller implements AutoCloseable {
       }
       sessions.put(session.id(), session);
       if (thread == null) {
-        Thread started = new Thread(this::run, name);
+        Thread started = new Thread(null, this::run, name, 0, false);
         started.setDaemon(true);
         started.start();
         thread = started;
@@ -217,16 +217,17 @@ public final class NotificationPoller implements AutoCloseable {
   }
 
   /**
-   * How long to wait for the next look while somebody waits, in nanoseconds.
+   * How long to wait for the next look while somebody waits, in nanoseconds. A lock that moved a
+   * moment ago may move again as soon: of many waiters most do not ask where they stand by now.
    *
    * @param often the pause of who is next
-   * @param ahead how many are ahead of the one that is nearest to its turn
+   * @param ahead how many are ahead of the one that is nearest to its turn, or were when it asked
    * @param quiet since when nothing has happened
    */
   static long pause(long often, int ahead, long quiet) {
     long most = Math.max(often, LONGEST.toNanos());
     long turn = often * (1 + PLACE_FACTOR * Math.min(ahead, 1000L));
-    return Math.min(most, Math.max(turn, quiet / PATIENCE));
+    return Math.min(most, Math.max(Math.min(turn, Math.max(often, quiet)), quiet / PATIENCE));
   }
 
   private void look(NotifiedSession session) {
@@ -238,7 +239,7 @@ public final class NotificationPoller implements AutoCloseable {
       if (session.pushedTo() != before) {
         lastChange = ticker.nanos();
       }
-    } catch (Exception e) {
+    } catch (Exception | Error e) {
       // The renewal brings the same notifications, and tells of an outage.
       log.debug("Cannot read the notifications of session {}", session.id(), e);
       LockSupport.parkNanos(poll.get().toNanos());

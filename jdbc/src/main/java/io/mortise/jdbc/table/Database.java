@@ -96,6 +96,8 @@ public interface Database extends AutoCloseable {
     FULL,
     /** Rolled back or never begun; trying again does not help. */
     UNFIT,
+    /** Not executed: no writes are taken now. Another connection may lead to a server that does. */
+    READ_ONLY,
     /** The connection is of no use any more; what was sent may have run. */
     BROKEN
   }

@@ -52,10 +52,24 @@ public class LockRepository extends SessionRepository {
    * What a step will be about.
    *
    * @param attempt which it may ask about; null if it asks about none
+   * @param others that it may ask about besides
    */
-  public record PrefetchTarget(LockName name, @Nullable AttemptId attempt) {
+  public record PrefetchTarget(LockName name, @Nullable AttemptId attempt, List<AttemptId> others) {
+    public PrefetchTarget(LockName name, @Nullable AttemptId attempt) {
+      this(name, attempt, List.of());
+    }
+
     public static PrefetchTarget of(Request request) {
       return new PrefetchTarget(request.name(), request.attempt());
+    }
+
+    /** What several steps on one lock will be about. */
+    public static PrefetchTarget of(List<Request> requests) {
+      int last = requests.size() - 1;
+      return new PrefetchTarget(
+          requests.get(last).name(),
+          requests.get(last).attempt(),
+          requests.subList(0, last).stream().map(Request::attempt).toList());
     }
   }
 
@@ -458,6 +472,14 @@ public class LockRepository extends SessionRepository {
    * for it for too long.
    */
   public void ensureUnlocked(LockName name) throws SQLException {}
+
+  /**
+   * Whether the connection takes several statements in one text, so that a step on one lock reads
+   * at once all that it may ask for.
+   */
+  public boolean takesSeveral() {
+    return false;
+  }
 
   /**
    * Does steps on contended locks, in order, each in a transaction of its own: all of them in one

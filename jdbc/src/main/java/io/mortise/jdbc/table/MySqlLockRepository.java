@@ -102,9 +102,12 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
   @Override
   NamedStatement prepare(Connection connection, SqlText.SqlStatement sqlStatement)
       throws SQLException {
+    if (sqlStatement.name().startsWith(CONTENDED_READ)) {
+      return super.prepare(connection, opening(sqlStatement));
+    }
     return switch (sqlStatement.name()) {
       case "acquire_fast", "acquire_first" -> NamedStatement.withKey(connection, sqlStatement);
-      case "begin", "contended_read" -> super.prepare(connection, opening(sqlStatement));
+      case "begin" -> super.prepare(connection, opening(sqlStatement));
       case "hand_off", "queue_up" ->
           super.prepare(connection, multiStatementFormat.one(sqlStatement));
       default ->

@@ -10,10 +10,7 @@ import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -26,8 +23,13 @@ import org.jspecify.annotations.Nullable;
  * and goes with the commit. What was not foreseen is asked for as ever, after what was kept back.
  */
 abstract class PrefetchingLockRepository extends LockRepository {
-  /** Statements that are kept back at most. */
+  /** All that a step may ask for, with a list of attempts. */
+  static final String CONTENDED_READ = "contended_read";
+
+  /** Statements that are kept back at most, and so many more for each further request. */
   private static final int KEPT_BACK = 24;
+
+  private static final int KEPT_BACK_MORE = 2;
 
   /** No attempt, and no session. */
   private static final String NOBODY = "";
@@ -63,31 +65,8 @@ abstract class PrefetchingLockRepository extends LockRepository {
     this.statementBatch = new StatementBatch(connection, namespace, multiStatementFormat);
   }
 
-  /** What is known of one lock in this transaction. */
-  private static final class PrefetchedLock {
-    final String attempt;
-    @Nullable LockRow lock;
-    long now;
-    List<WaitRow> heads = new ArrayList<>();
-    boolean allHeads;
-
-    /** Of the asker's place; those that this step removes count too, so it may ask too soon. */
-    long soonest = LockRecord.NEVER;
-
-    @Nullable WaitRow waiter;
-    @Nullable List<HoldRow> holds;
-    final Set<String> asked = new HashSet<>();
-    final Map<String, SessionRow> sessions = new HashMap<>();
-
-    PrefetchedLock(@Nullable AttemptId attempt) {
-      this.attempt = attempt == null ? NOBODY : attempt.encoded();
-      if (attempt != null) {
-        asked.add(attempt.session().value());
-      }
-    }
-  }
-
-  final boolean takesSeveral() {
+  @Override
+  public final boolean takesSeveral() {
     return takesSeveral;
   }
 
@@ -119,11 +98,16 @@ abstract class PrefetchingLockRepository extends LockRepository {
 
   /** Reads what a step may ask for. */
   void readAll(PrefetchTarget prefetchTarget) throws SQLException {
-    PrefetchedLock reading = new PrefetchedLock(prefetchTarget.attempt());
+    PrefetchedLock reading = new PrefetchedLock(prefetchTarget);
     List<HoldRow> holds = new ArrayList<>();
     AttemptId attempt = prefetchTarget.attempt();
-    of("contended_read", prefetchTarget.name().value())
-        .set("attempt", reading.attempt)
+    String asker = attempt == null ? NOBODY : attempt.encoded();
+    List<String> attempts =
+        reading.attempts.isEmpty() ? List.of(NOBODY) : List.copyOf(reading.attempts);
+    of(text.statement(CONTENDED_READ, SqlText.listLength(attempts.size())))
+        .set("name", prefetchTarget.name().value())
+        .set("attempt", asker)
+        .set("attempts", attempts)
         .set("session", attempt == null ? NOBODY : attempt.session().value())
         .set("heads", HEADS)
         .set("holds", HOLDS)
@@ -135,7 +119,7 @@ abstract class PrefetchingLockRepository extends LockRepository {
                   case 0 -> reading.lock = LockRow.read(row);
                   case 1 -> reading.now = row.getLong(1);
                   case 2 -> reading.heads.add(WaitRow.read(row));
-                  case 3 -> reading.waiter = WaitRow.read(row);
+                  case 3 -> reading.add(WaitRow.read(row));
                   case 5 -> {
                     long soonest = row.getLong(1);
                     reading.soonest = soonest == 0 ? LockRecord.NEVER : soonest;
@@ -159,6 +143,24 @@ abstract class PrefetchingLockRepository extends LockRepository {
   @Override
   @Nullable LockRow lock(String name) throws SQLException {
     return prefetchedLock == null ? super.lock(name) : prefetchedLock.lock;
+  }
+
+  @Override
+  void insert(LockRow lock) throws SQLException {
+    super.insert(lock);
+    if (prefetchedLock != null) {
+      prefetchedLock.lock = lock;
+    }
+  }
+
+  @Override
+  void update(LockRow lock) throws SQLException {
+    if (prefetchedLock == null || !prefetchedLock.isLockWritten) {
+      super.update(lock);
+    }
+    if (prefetchedLock != null) {
+      prefetchedLock.isLockWritten = statementBatch.size() > 0;
+    }
   }
 
   @Override
@@ -367,8 +369,8 @@ abstract class PrefetchingLockRepository extends LockRepository {
 
   @Override
   @Nullable WaitRow waiter(String name, String attempt) throws SQLException {
-    if (prefetchedLock != null && prefetchedLock.attempt.equals(attempt)) {
-      return prefetchedLock.waiter;
+    if (prefetchedLock != null && prefetchedLock.attempts.contains(attempt)) {
+      return prefetchedLock.waiters.get(attempt);
     }
     catchUp();
     return super.waiter(name, attempt);
@@ -384,7 +386,12 @@ abstract class PrefetchingLockRepository extends LockRepository {
       }
     }
     catchUp();
-    return super.heads(name, after, limit);
+    List<WaitRow> found = super.heads(name, after, limit);
+    if (prefetchedLock != null && after == FRONT) {
+      prefetchedLock.heads = new ArrayList<>(found);
+      prefetchedLock.allHeads = found.size() < limit;
+    }
+    return found;
   }
 
   @Override
@@ -412,8 +419,8 @@ abstract class PrefetchingLockRepository extends LockRepository {
       if (prefetchedLock.allHeads) {
         prefetchedLock.heads.add(waiter);
       }
-      if (waiter.attempt().equals(prefetchedLock.attempt)) {
-        prefetchedLock.waiter = waiter;
+      if (prefetchedLock.attempts.contains(waiter.attempt())) {
+        prefetchedLock.add(waiter);
       }
     }
   }
@@ -425,13 +432,12 @@ abstract class PrefetchingLockRepository extends LockRepository {
       return super.deleteWaiter(name, attempt);
     }
     boolean isHead = known.heads.removeIf(head -> head.attempt().equals(attempt));
-    boolean isOwn = attempt.equals(known.attempt);
-    if (!isHead && isOwn && known.waiter == null) {
+    boolean isOwn = known.attempts.contains(attempt);
+    boolean isThere = known.waiters.remove(attempt) != null;
+    if (!isHead && isOwn && !isThere) {
       return false;
     }
-    if (isOwn) {
-      known.waiter = null;
-    } else if (!isHead) {
+    if (!isOwn && !isHead) {
       catchUp();
       return super.deleteWaiter(name, attempt);
     }
@@ -467,13 +473,16 @@ abstract class PrefetchingLockRepository extends LockRepository {
       return;
     }
     statementBatch.add(text.statement(statement), binder);
-    if (statementBatch.size() >= KEPT_BACK) {
-      statementBatch.send();
+    if (statementBatch.size() >= KEPT_BACK + KEPT_BACK_MORE * prefetchedLock.attempts.size()) {
+      catchUp();
     }
   }
 
   /** Before something is read that was not foreseen. */
   private void catchUp() throws SQLException {
+    if (prefetchedLock != null) {
+      prefetchedLock.isLockWritten = false;
+    }
     statementBatch.send();
   }
 }

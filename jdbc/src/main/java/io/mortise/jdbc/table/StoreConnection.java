@@ -20,6 +20,7 @@ public final class StoreConnection implements AutoCloseable {
   private final Transactions transactions;
   private List<SessionNotification> pendingNotifications = new ArrayList<>();
   private @Nullable ConnectionState before;
+  private Runnable onClose = () -> {};
 
   public final LockRepository repository;
   public final LockTable<?, SQLException> locks;
@@ -118,6 +119,20 @@ public final class StoreConnection implements AutoCloseable {
     return taken;
   }
 
+  /** Whether the server answers soon. Blocks, for a second at most. */
+  public boolean isAlive() {
+    try {
+      return connection.isValid(1);
+    } catch (SQLException e) {
+      return false;
+    }
+  }
+
+  /** Has this called when the connection ends, once at least. */
+  public void onClose(Runnable action) {
+    onClose = action;
+  }
+
   /** It is a pool's, and was in this state there. */
   public void borrowed(ConnectionState state) {
     before = state;
@@ -139,19 +154,21 @@ public final class StoreConnection implements AutoCloseable {
    */
   @Override
   public void close() throws SQLException {
+    onClose.run();
     if (connection.isClosed()) {
       transactions.broke();
     } else if (before != null) {
-      cut();
+      abort();
     }
     connection.close();
   }
 
-  private void cut() {
+  /** Cuts the connection. What another thread does on it fails. */
+  public void abort() {
     try {
       connection.abort(Runnable::run);
     } catch (SQLException e) {
-      log.debug("A connection of a pool could not be cut", e);
+      log.debug("A connection could not be cut", e);
     }
   }
 }

@@ -1,5 +1,8 @@
 -- Prepares a connection: bounds what a request may take, and looks whether the server can be written.
--- :lock_timeout :statement_timeout :idle_timeout = in ms
+-- :lock_timeout :statement_timeout :idle_timeout :transaction_timeout = in ms; :keepalive = in s
+-- Between two statements of which one has arrived neither statement_timeout nor idle_in_transaction_session_timeout runs: a
+-- network that breaks there, or a client that stops, leaves rows locked. transaction_timeout ends that, from PostgreSQL 17 on;
+-- before, keepalives do if the client's host is gone.
 -- READ COMMITTED: what is read after a row was locked is fresh. A generic plan, by index and without compilation, whatever the
 -- statistics of an empty table said: the same statements again and again.
 -- Commits are awaited even where the database says otherwise: a grant that a crash forgets is given twice.
@@ -11,6 +14,11 @@ SELECT pg_is_in_recovery(),
   set_config('lock_timeout', :lock_timeout, false),
   set_config('statement_timeout', :statement_timeout, false),
   set_config('idle_in_transaction_session_timeout', :idle_timeout, false),
+  CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
+    THEN set_config('transaction_timeout', :transaction_timeout, false) END,
+  set_config('tcp_keepalives_idle', :keepalive, false),
+  set_config('tcp_keepalives_interval', '1', false),
+  set_config('tcp_keepalives_count', '3', false),
   set_config('plan_cache_mode', 'force_generic_plan', false),
   set_config('enable_seqscan', 'off', false),
   set_config('enable_hashjoin', 'off', false),

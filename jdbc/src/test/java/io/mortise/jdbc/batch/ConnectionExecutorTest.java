@@ -1,6 +1,7 @@
 package io.mortise.jdbc.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.mortise.LockName;
@@ -38,6 +39,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ConnectionExecutorTest {
   @Test
@@ -180,6 +183,108 @@ class ConnectionExecutorTest {
   }
 
   @Test
+  void givenManyThatWantOneLock_whenItIsReleased_thenThatGoesFirst() throws Exception {
+    List<String> served = Collections.synchronizedList(new ArrayList<>());
+    try (ServerDatabase h2 = database("crowd");
+        ConnectionExecutor connectionExecutor =
+            new ConnectionExecutor(
+                "lane",
+                new SingleThreadDatabase(h2),
+                Ticker.SYSTEM,
+                new ReentrantLock(),
+                notifications -> {})) {
+      CountDownLatch free = keepBusy(connectionExecutor);
+      for (int i = 2; i < 500; i++) {
+        AttemptId attempt = new AttemptId(RecordingTask.ATTEMPT.session(), i);
+        connectionExecutor.submit(new RecordingTask("take a", served, attempt));
+      }
+      connectionExecutor.submit(new RecordingTask("give a", served));
+      free.countDown();
+      await().until(() -> served.size() == 499);
+    }
+    assertThat(served.get(0)).isEqualTo("give a");
+  }
+
+  @Test
+  void givenSeveralStatementsInOneText_thenEndsCommitFirst_andAcquiresOfALockShareATransaction()
+      throws Exception {
+    assertThat(transactionsOfACrowd(true))
+        .containsExactly(
+            "give a",
+            "give b",
+            "give a, give a",
+            "give b",
+            "take a, take a, take a",
+            "take b, take b");
+  }
+
+  @Test
+  void givenOneStatementAtATime_thenEachRequestHasATransaction_andEndsCommitFirst()
+      throws Exception {
+    assertThat(transactionsOfACrowd(false))
+        .containsExactly(
+            "give a", "give b", "give a", "give a", "give b", "take a", "take a", "take b",
+            "take a", "take b");
+  }
+
+  /** What is served in each transaction while many ask for two locks. */
+  private static List<String> transactionsOfACrowd(boolean takesSeveral) throws Exception {
+    List<String> transactions = Collections.synchronizedList(new ArrayList<>());
+    List<String> served = Collections.synchronizedList(new ArrayList<>());
+    Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:crowds");
+    LockRepository repository =
+        new LockRepository(connection, new SqlText("h2", SqlText.DEFAULT_PREFIX), "default") {
+          @Override
+          public boolean takesSeveral() {
+            return takesSeveral;
+          }
+        };
+    NoTransactions recording =
+        new NoTransactions() {
+          @Override
+          public void commit(List<SessionNotification> told) {
+            transactions.add(String.join(", ", served));
+            served.clear();
+          }
+        };
+    try (ServerDatabase h2 = database("crowds");
+        ConnectionExecutor connectionExecutor =
+            new ConnectionExecutor(
+                "lane",
+                new SingleThreadDatabase(h2) {
+                  @Override
+                  public StoreConnection connect() {
+                    return new StoreConnection(connection, repository, recording);
+                  }
+                },
+                Ticker.SYSTEM,
+                new ReentrantLock(),
+                notifications -> {})) {
+      CountDownLatch free = keepBusy(connectionExecutor);
+      List<String> asked =
+          List.of(
+              "take a", "take a", "give a", "take b", "give b", "give a", "take a", "give a",
+              "take b", "give b");
+      CountDownLatch answers = new CountDownLatch(asked.size());
+      long number = 0;
+      for (String what : asked) {
+        AttemptId attempt = new AttemptId(RecordingTask.ATTEMPT.session(), ++number);
+        connectionExecutor.submit(
+            new RecordingTask(what, served, attempt) {
+              @Override
+              public void done() {
+                answers.countDown();
+              }
+            });
+      }
+      free.countDown();
+      assertThat(awaited(answers)).isTrue();
+    }
+    // The first is what kept the executor busy; the last, what closed it.
+    return transactions.stream().filter(one -> !one.isEmpty()).toList();
+  }
+
+  @Test
   void givenRowThatIsLocked_whenOthersTravelTogether_thenNobodyPassesWhoWaitsForIt()
       throws Exception {
     List<String> served = Collections.synchronizedList(new ArrayList<>());
@@ -262,6 +367,79 @@ class ConnectionExecutorTest {
     return repository.sizes;
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void givenErrorOfADriver_thenItsRequestFails_andTheNextIsServed(boolean callerRuns) {
+    try (ServerDatabase h2 = database("error" + callerRuns);
+        ConnectionExecutor connectionExecutor =
+            new ConnectionExecutor(
+                "lane",
+                callerRuns ? new CallerRunDatabase(h2) : new SingleThreadDatabase(h2),
+                Ticker.SYSTEM,
+                new ReentrantLock(),
+                notifications -> {})) {
+      StoreTask.ValueTask<Long> failing =
+          new StoreTask.ValueTask<>(
+              storeConnection -> {
+                throw new LinkageError("for a test");
+              });
+      connectionExecutor.submit(failing);
+      assertThatThrownBy(() -> TestSession.get(failing.answer))
+          .rootCause()
+          .isInstanceOf(LinkageError.class);
+      work(connectionExecutor);
+    }
+  }
+
+  @Test
+  void givenErrorOfAReceiver_thenTheNextIsServed() {
+    CountDownLatch told = new CountDownLatch(1);
+    try (ServerDatabase h2 = database("receiver");
+        ConnectionExecutor connectionExecutor =
+            new ConnectionExecutor(
+                "lane",
+                new SingleThreadDatabase(h2),
+                Ticker.SYSTEM,
+                new ReentrantLock(),
+                notifications -> {})) {
+      connectionExecutor.submit(
+          new RecordingTask("take a", new ArrayList<>()) {
+            @Override
+            public void done() {
+              told.countDown();
+              throw new LinkageError("for a test");
+            }
+          });
+      assertThat(awaited(told)).isTrue();
+      work(connectionExecutor);
+    }
+  }
+
+  @Test
+  void givenDataSourceThatNeverAnswers_thenRequestsFailInTime_andAreServedOnceItDoes() {
+    ManualTime time = new ManualTime();
+    try (ServerDatabase h2 = database("stuck")) {
+      StuckDatabase database = new StuckDatabase(h2);
+      try (ConnectionExecutor connectionExecutor =
+          new ConnectionExecutor(
+              "lane", database, time, new ReentrantLock(), notifications -> {})) {
+        for (int i = 0; i < 2; i++) {
+          StoreTask.ValueTask<Long> valueTask = new StoreTask.ValueTask<>(StoreConnection::now);
+          connectionExecutor.submit(valueTask);
+          assertThatThrownBy(() -> TestSession.get(valueTask.answer))
+              .hasStackTraceContaining("gave no connection within");
+        }
+        assertThat(database.connections).hasValue(1);
+        time.advance(Duration.ofMinutes(4));
+        work(connectionExecutor);
+        assertThat(database.connections).hasValue(2);
+      } finally {
+        database.answers.countDown();
+      }
+      await().atMost(Duration.ofSeconds(20)).until(() -> database.givenBack.get() == 2);
+    }
+  }
+
   /** A connection by which all that travel together are served. */
   private static StoreConnection serving() throws SQLException {
     Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:serving");
@@ -297,18 +475,24 @@ class ConnectionExecutorTest {
 
     private final String what;
     private final List<String> served;
+    private final AttemptId attempt;
 
     RecordingTask(String what, List<String> served) {
+      this(what, served, ATTEMPT);
+    }
+
+    RecordingTask(String what, List<String> served, AttemptId attempt) {
       this.what = what;
       this.served = served;
+      this.attempt = attempt;
     }
 
     @Override
     public Request request() {
       String name = what.substring(what.length() - 1);
       return what.startsWith("give")
-          ? new Request.Abandon(LockName.of(name), ATTEMPT)
-          : TestSession.request(name, ATTEMPT, Mode.EXCLUSIVE, true, TestSession.NO_TERMS, null);
+          ? new Request.Abandon(LockName.of(name), attempt)
+          : TestSession.request(name, attempt, Mode.EXCLUSIVE, true, TestSession.NO_TERMS, null);
     }
 
     @Override
@@ -442,6 +626,56 @@ class ConnectionExecutorTest {
     }
   }
 
+  /** A data source that does not answer the first who asks. */
+  private static final class StuckDatabase extends SingleThreadDatabase {
+    final CountDownLatch answers = new CountDownLatch(1);
+    final AtomicInteger connections = new AtomicInteger();
+    final AtomicInteger givenBack = new AtomicInteger();
+
+    StuckDatabase(Database database) {
+      super(database);
+    }
+
+    @Override
+    public boolean borrows() {
+      return true;
+    }
+
+    @Override
+    public StoreProfile profile() {
+      StoreProfile profile = super.profile();
+      return new StoreProfile(
+          profile.display(),
+          profile.capabilities(),
+          Duration.ofSeconds(4),
+          profile.minTtl(),
+          profile.expiryLag());
+    }
+
+    @Override
+    public StoreConnection connect() throws SQLException {
+      if (connections.incrementAndGet() == 1) {
+        try {
+          answers.await();
+        } catch (InterruptedException e) {
+          throw new SQLException(e);
+        }
+      }
+      Connection connection = java.sql.DriverManager.getConnection("jdbc:h2:mem:stuck");
+      LockRepository lockRepository =
+          new LockRepository(connection, new SqlText("h2", SqlText.DEFAULT_PREFIX), "default");
+      return new StoreConnection(
+          connection,
+          lockRepository,
+          new NoTransactions() {
+            @Override
+            public void detach() {
+              givenBack.incrementAndGet();
+            }
+          });
+    }
+  }
+
   private static class NoTransactions implements StoreConnection.Transactions {
     @Override
     public void begin(LockRepository.@Nullable PrefetchTarget prefetchTarget) {}
@@ -472,6 +706,18 @@ class ConnectionExecutorTest {
     @Override
     public boolean callerRuns() {
       return false;
+    }
+  }
+
+  /** Is asked by the threads that want something of it. */
+  private static final class CallerRunDatabase extends CallerHelpedDatabase {
+    CallerRunDatabase(Database database) {
+      super(database);
+    }
+
+    @Override
+    public boolean callerRuns() {
+      return true;
     }
   }
 

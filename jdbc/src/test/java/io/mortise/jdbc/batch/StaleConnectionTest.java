@@ -13,6 +13,7 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.LocalServer;
 import io.mortise.testkit.server.PostgresServer;
@@ -68,6 +69,28 @@ class StaleConnectionTest {
       session.granted("a", second);
       faultInjectionProxy.reset();
       assertThat(session.renew()).isInstanceOf(Renewal.Renewed.class);
+    }
+  }
+
+  /** Nobody is told of it, so that what is sent is lost. */
+  @ParameterizedTest
+  @EnumSource(names = {"POSTGRESQL", "MARIADB"})
+  void givenConnectionsThatAFirewallForgot_whenTheLockIsTried_thenItIsGranted(
+      DatabaseProduct databaseProduct) throws Exception {
+    try (LocalServer server = databaseProduct.start();
+        FaultInjectionProxy firewall = FaultInjectionProxy.to(server.port());
+        LockClient locks =
+            LockClient.builder()
+                .url(server.url().replace(":" + server.port(), ":" + firewall.port()))
+                .ttl(Duration.ofMinutes(5))
+                .build()) {
+      DistributedLock lock = locks.lock("job");
+      lock.tryAcquire().orElseThrow().close();
+      firewall.halfOpen();
+      BoundedWait.pass(Duration.ofSeconds(16));
+      try (Lease lease = lock.tryAcquire().orElseThrow()) {
+        lease.ensureValid();
+      }
     }
   }
 

@@ -100,6 +100,24 @@ class JdbcSettingsReportTest {
     }
   }
 
+  @Test
+  void givenOldSnapshot_whenExamined_thenItAndItsOwnerAreTold() throws SQLException {
+    try (PostgresServer server = PostgresServers.V18.start();
+        Connection report = DriverManager.getConnection(server.url());
+        Statement reading = report.createStatement()) {
+      assertThat(grade(examine(server.url()), "oldest snapshot")).isEqualTo(Grade.FINE);
+      report.setAutoCommit(false);
+      report.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+      reading.execute("SELECT 1");
+      sql(
+          server.url(),
+          "DO $$ BEGIN FOR i IN 1..1100 LOOP PERFORM txid_current(); COMMIT; END LOOP; END $$");
+      Finding old = finding(examine(server.url()), "oldest snapshot");
+      assertThat(old.grade()).isEqualTo(Grade.NOTE);
+      assertThat(old.value()).contains("transactions, session ");
+    }
+  }
+
   private static boolean isLocal(Finding finding) {
     return finding.value().equals("local") && finding.faults().contains("failover");
   }

@@ -88,6 +88,14 @@ class PostgresPreflightTest {
   }
 
   @Test
+  void givenPlusInThePassword_whenOpened_thenItIsAPlus_asTypedAndEncoded() {
+    sql("CREATE ROLE plus LOGIN PASSWORD 'pa+ss wd'", "CREATE SCHEMA plus AUTHORIZATION plus");
+    for (String password : List.of("pa+ss%20wd", "pa%2Bss wd")) {
+      opens(server.address() + "?user=plus&currentSchema=plus&password=" + password);
+    }
+  }
+
+  @Test
   void givenServerWithoutTls_whenTlsIsRequired_thenItIsUnfit() {
     refuses(StoreUnfitException.class, server.url() + "&sslmode=require", "TLS");
   }
@@ -261,7 +269,7 @@ class PostgresPreflightTest {
     pool.setUrl(server.url());
 
     try (LockStore store = JdbcStore.over(pool, "namespace=pool")) {
-      assertThat(store.profile().display()).isEqualTo("jdbc:postgresql:(data source)");
+      assertThat(store.profile().display()).isEqualTo(server.url().replaceFirst("\\?.*", ""));
       TestSession session = new TestSession(store, Duration.ofSeconds(10));
       session.granted("a", session.attempt());
     }

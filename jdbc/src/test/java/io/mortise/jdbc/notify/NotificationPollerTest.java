@@ -2,7 +2,11 @@ package io.mortise.jdbc.notify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.spi.time.Ticker;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 class NotificationPollerTest {
@@ -10,10 +14,18 @@ class NotificationPollerTest {
 
   @Test
   void givenPlacesInTheQueue_whenPausing_thenTheHeadLooksOftenAndOthersLess() {
-    assertThat(pause(0, Duration.ZERO)).hasMillis(1);
-    assertThat(pause(1, Duration.ZERO)).hasMillis(5);
-    assertThat(pause(9, Duration.ZERO)).hasMillis(37);
-    assertThat(pause(Integer.MAX_VALUE, Duration.ZERO)).hasMillis(100);
+    Duration quiet = Duration.ofMillis(150);
+    assertThat(pause(0, quiet)).hasMillis(1);
+    assertThat(pause(1, quiet)).hasMillis(5);
+    assertThat(pause(9, quiet)).hasMillis(37);
+    assertThat(pause(Integer.MAX_VALUE, quiet)).hasMillis(100);
+  }
+
+  @Test
+  void givenLockThatMovedAMomentAgo_whenPausing_thenThoseFarBackLookAsSoonAgain() {
+    assertThat(pause(1_000, Duration.ZERO)).hasMillis(1);
+    assertThat(pause(1_000, Duration.ofMillis(7))).hasMillis(7);
+    assertThat(pause(1, Duration.ofMillis(7))).hasMillis(5);
   }
 
   @Test
@@ -21,6 +33,24 @@ class NotificationPollerTest {
     assertThat(pause(0, Duration.ofSeconds(1))).hasMillis(5);
     assertThat(pause(0, Duration.ofSeconds(4))).hasMillis(20);
     assertThat(pause(0, Duration.ofHours(1))).hasMillis(100);
+  }
+
+  @Test
+  void givenErrorWhileItReads_thenItReadsAgain() {
+    AtomicInteger readings = new AtomicInteger();
+    NotificationPoller.NotificationReader reader =
+        (session, after) -> {
+          if (readings.incrementAndGet() == 1) {
+            throw new LinkageError("for a test");
+          }
+          return List.of();
+        };
+    try (NotificationPoller poller =
+        new NotificationPoller(
+            "poller", Ticker.SYSTEM, null, reader, () -> Duration.ofNanos(OFTEN))) {
+      poller.add(new WaitingSession());
+      Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> readings.get() > 1);
+    }
   }
 
   private static Duration pause(int ahead, Duration quiet) {

@@ -56,7 +56,7 @@ class FastPathEquivalenceTest {
   private static final int TRIED = 0;
   private static final int REFERENCE = 1;
   private static final Duration BOUND = Duration.ofSeconds(40);
-  private static final Pattern NUMBER = Pattern.compile("#(\\d+)");
+  private static final Pattern NUMBER = Pattern.compile("\\.(\\d{10,})");
   private static final Pattern ASK_AGAIN = Pattern.compile("askAgain=\\w+(\\.\\w+)?");
 
   /** What says nothing while nobody has the whole lock. */
@@ -521,7 +521,7 @@ class FastPathEquivalenceTest {
   private static String shown(Object said) {
     return NUMBER
         .matcher(said.toString())
-        .replaceAll(found -> "#" + Long.parseLong(found.group(1)) % LockStateGenerator.COPIES);
+        .replaceAll(found -> "." + Long.parseLong(found.group(1)) % LockStateGenerator.COPIES);
   }
 
   private static String attempts(String value) {

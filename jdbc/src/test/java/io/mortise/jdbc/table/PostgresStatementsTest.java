@@ -394,6 +394,8 @@ class PostgresStatementsTest extends ServerStatementsFixture {
                 .set("lock_timeout", "0")
                 .set("statement_timeout", "0")
                 .set("idle_timeout", "0")
+                .set("transaction_timeout", "0")
+                .set("keepalive", "0")
                 .query()) {
       row.next();
       List<Boolean> said = new ArrayList<>();

@@ -20,6 +20,7 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.NettyCustomizer;
+import io.mortise.internal.storekit.SocketKeepAlive;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
@@ -123,7 +124,17 @@ final class LettuceTransport implements RedisTransport {
     RedisClient client = RedisClient.create(own, uri);
     ClientOptions.Builder options =
         ClientOptions.builder()
-            .socketOptions(SocketOptions.builder().connectTimeout(uri.getTimeout()).build())
+            .socketOptions(
+                SocketOptions.builder()
+                    .connectTimeout(uri.getTimeout())
+                    .keepAlive(
+                        SocketOptions.KeepAliveOptions.builder()
+                            .enable()
+                            .idle(Duration.ofSeconds(SocketKeepAlive.IDLE_SECONDS))
+                            .interval(Duration.ofSeconds(SocketKeepAlive.INTERVAL_SECONDS))
+                            .count(SocketKeepAlive.COUNT)
+                            .build())
+                    .build())
             .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
             // True means: do not send this command again after a reconnect.
             .replayFilter(command -> true)

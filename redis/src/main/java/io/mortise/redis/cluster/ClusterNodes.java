@@ -19,6 +19,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +33,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class ClusterNodes implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClusterNodes.class);
+
+  private static final Pattern PORT = Pattern.compile("[0-9]{1,5}");
 
   private static final long LOOK_MILLIS = 5_000;
 
@@ -163,16 +166,20 @@ public final class ClusterNodes implements AutoCloseable {
     followers.remove(transport);
   }
 
-  /** A node said that another serves the slot. */
+  /**
+   * A node said that another serves the slot.
+   *
+   * @param address of the other: {@code host:port}. Without a host it is that of the node that said
+   *     so; with a question mark that node does not know it, and the nodes are asked
+   */
   void moved(int slot, String address) {
     int colon = address.lastIndexOf(':');
+    String host = colon < 0 ? "?" : address.substring(0, colon);
+    String port = address.substring(colon + 1);
     Endpoint before = map.owner(slot);
-    if (colon > 0) {
-      String host = address.substring(0, colon);
+    if (!host.equals("?") && PORT.matcher(port).matches()) {
       Endpoint known = before == null ? seeds.get(0) : before;
-      Endpoint owner =
-          known.at(
-              host.isEmpty() ? known.host() : host, Integer.parseInt(address.substring(colon + 1)));
+      Endpoint owner = known.at(host.isEmpty() ? known.host() : host, Integer.parseInt(port));
       if (before == null || !before.toString().equals(owner.toString())) {
         take(map.with(slot, owner));
       }

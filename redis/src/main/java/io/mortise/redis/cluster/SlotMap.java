@@ -33,12 +33,8 @@ final class SlotMap {
     for (Object one : ranges) {
       List<?> range = (List<?>) one;
       List<?> master = (List<?>) range.get(2);
-      Object host = master.get(0);
-      boolean known = host instanceof String name && !name.isEmpty() && !name.equals("?");
       Endpoint told =
-          asked.at(
-              known ? String.valueOf(host) : asked.host(),
-              Integer.parseInt(String.valueOf(master.get(1))));
+          asked.at(host(master, asked), Integer.parseInt(String.valueOf(master.get(1))));
       Endpoint node = masters.computeIfAbsent(told.toString(), unused -> told);
       Arrays.fill(
           owners,
@@ -47,6 +43,25 @@ final class SlotMap {
           node);
     }
     return new SlotMap(owners, masters);
+  }
+
+  /**
+   * The host of a node. Nothing stands for the host that was asked; a question mark for a name that
+   * is not known, beside which the address may stand.
+   */
+  private static String host(List<?> node, Endpoint asked) {
+    Object host = node.get(0);
+    if (host instanceof String name && !name.isEmpty() && !name.equals("?")) {
+      return name;
+    }
+    List<?> more =
+        "?".equals(host) && node.size() > 3 && node.get(3) instanceof List<?> list
+            ? list
+            : List.of();
+    int at = more.indexOf("ip");
+    return at >= 0 && at + 1 < more.size() && more.get(at + 1) instanceof String ip && !ip.isEmpty()
+        ? ip
+        : asked.host();
   }
 
   /** Who serves the slot; null if nobody does. */

@@ -90,7 +90,8 @@ public final class SlotTransport implements RedisTransport {
 
   @Override
   public CompletionStage<@Nullable Object> call(String... words) {
-    return connection().call(words);
+    DirectTransport transport = transport();
+    return transport == null ? connection().call(words) : noticing(transport.call(words));
   }
 
   @Override
@@ -160,7 +161,9 @@ public final class SlotTransport implements RedisTransport {
   @Override
   public @Nullable Duration retryAfter(ErrorReplyException error) {
     if (error.is("MOVED")) {
-      return Duration.ofMillis(1);
+      // Without a host the nodes have to be asked first.
+      boolean told = !String.valueOf(error.getMessage()).contains(" ?:");
+      return told ? Duration.ofMillis(1) : MOVING.multipliedBy(5);
     }
     return error.is("ASK") || error.is("TRYAGAIN") ? MOVING : null;
   }

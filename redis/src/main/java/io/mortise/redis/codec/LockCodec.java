@@ -5,7 +5,9 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.Refusals;
+import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -140,7 +142,8 @@ public final class LockCodec {
               RefusalReason.STORE_FULL,
               "Redis has reached maxmemory and takes no new locks (store=%s). Raise maxmemory or remove keys."
                   .formatted(store));
-      default -> throw new IllegalArgumentException("Unknown answer '" + text + "'.");
+      default ->
+          throw new IllegalArgumentException("Unknown answer '" + FailureText.quoted(text) + "'.");
     };
   }
 
@@ -150,8 +153,22 @@ public final class LockCodec {
           "A key of lock '%s' holds something that Mortise did not write (store=%s, key=%s). Choose another namespace, or remove the key."
               .formatted(name, store, key));
     }
+    ErrorReplyException reply = new ErrorReplyException(error);
+    String refused = reply.refusedCommand();
+    if (refused != null
+        || error.contains("Unknown Redis command")
+        || error.contains("can't run this command")) {
+      return new StoreUnfitException(
+          "The server refuses %s, which the scripts use, for lock '%s' (store=%s): %s. Allow all commands of the store's page to this user under their own names."
+              .formatted(
+                  refused == null ? "a command" : "the command " + refused,
+                  name,
+                  store,
+                  reply.getMessage()));
+    }
     return new StoreUnavailableException(
-        "Redis refused a request for lock '%s' (store=%s): %s".formatted(name, store, error));
+        "Redis refused a request for lock '%s' (store=%s): %s"
+            .formatted(name, store, reply.getMessage()));
   }
 
   /** The time at which the server read a request that came too late; 0 for other answers. */

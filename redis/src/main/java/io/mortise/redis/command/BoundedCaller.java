@@ -1,6 +1,7 @@
 package io.mortise.redis.command;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotSentException;
 import io.mortise.redis.transport.RedisReplies;
@@ -80,15 +81,30 @@ public final class BoundedCaller {
   /** False only if what failed so was surely not executed. */
   public static boolean mayHaveRun(Throwable cause) {
     return !(cause instanceof NotSentException)
-        && !(cause instanceof ErrorReplyException error && REFUSALS.stream().anyMatch(error::is));
+        && !(cause instanceof ErrorReplyException error
+            && (error.refusedCommand() != null || REFUSALS.stream().anyMatch(error::is)));
   }
 
-  /** What a request of the store failed with, for users. */
+  /** What an operator has to change; null if the server may serve the next request. */
+  private @Nullable StoreUnfitException unfit(Throwable cause) {
+    return cause instanceof ErrorReplyException error && error.refusedCommand() != null
+        ? new StoreUnfitException(
+            "The server refuses the command %s (store=%s): %s. Allow it to this user under its own name."
+                .formatted(error.refusedCommand(), display, error.getMessage()),
+            cause)
+        : null;
+  }
+
+  /**
+   * What a request of the store failed with, for users. The cause is a {@link StoreUnfitException}
+   * if the server lacks or forbids a command.
+   */
   public StoreUnavailableException unavailable(boolean mayHaveRun, Throwable cause) {
     String what =
         cause instanceof ErrorReplyException
             ? "refused a request"
             : cause instanceof NotSentException ? "cannot be asked" : "did not answer";
+    StoreUnfitException unfit = unfit(cause);
     String reason =
         cause instanceof TimeoutException
             ? "no answer within " + DurationText.format(timeout)
@@ -100,6 +116,6 @@ public final class BoundedCaller {
                 display,
                 reason.endsWith(".") ? reason : reason + ".",
                 mayHaveRun ? "may have been executed" : "was not executed"),
-        cause);
+        unfit == null ? cause : unfit);
   }
 }

@@ -1,6 +1,7 @@
 package io.mortise.redis.plain;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
 import io.mortise.redis.command.BoundedCaller;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.LuaScript;
@@ -72,8 +73,15 @@ final class CommandExecutor {
     return failure != null
             && RedisReplies.unwrap(failure) instanceof StoreUnavailableException unavailable
             && unavailable.getCause() != null
-        ? Optional.of(new CommandFailure(unavailable, unavailable.getCause()))
+        ? Optional.of(new CommandFailure(unavailable, answer(unavailable.getCause())))
         : Optional.empty();
+  }
+
+  /** As it came, also if it makes the server unfit. */
+  private static Throwable answer(Throwable cause) {
+    return cause instanceof StoreUnfitException && cause.getCause() != null
+        ? cause.getCause()
+        : cause;
   }
 
   /** Why there is no answer, for users and as it came. */

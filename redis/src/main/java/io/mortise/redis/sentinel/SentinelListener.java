@@ -6,9 +6,11 @@ import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -23,6 +25,7 @@ public final class SentinelListener implements AutoCloseable {
   private static final long LOOK_MILLIS = 1_000;
 
   private final DirectTransport transport;
+  private final Duration patience;
   private final ScheduledFuture<?> looking;
 
   /**
@@ -38,6 +41,7 @@ public final class SentinelListener implements AutoCloseable {
       Ticker ticker,
       Duration stuck,
       Consumer<String> told) {
+    this.patience = stuck;
     AtomicInteger next = new AtomicInteger();
     this.transport =
         DirectTransport.connecting(
@@ -63,17 +67,27 @@ public final class SentinelListener implements AutoCloseable {
   }
 
   private void look(String name, Consumer<String> told) {
-    transport
-        .call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name)
-        .whenComplete(
-            (answer, failure) -> {
-              if (answer instanceof List<?> parts && parts.size() == 2) {
-                told.accept(parts.get(0) + ":" + parts.get(1));
-              } else if (failure == null || failure instanceof IOException) {
-                // This one knows nothing, or does not answer: the next may.
-                transport.reset();
-              }
-            });
+    var unused =
+        transport
+            .call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name)
+            .thenApply(Optional::ofNullable)
+            .toCompletableFuture()
+            .orTimeout(patience.toNanos(), TimeUnit.NANOSECONDS)
+            .whenComplete(
+                (answer, failure) -> {
+                  if (failure == null
+                      && answer.orElse(null) instanceof List<?> parts
+                      && parts.size() == 2) {
+                    told.accept(parts.get(0) + ":" + parts.get(1));
+                  } else if (failure == null || hasNoAnswer(failure)) {
+                    // This one knows nothing, or does not answer: the next may.
+                    transport.reset();
+                  }
+                });
+  }
+
+  private static boolean hasNoAnswer(Throwable failure) {
+    return failure instanceof TimeoutException || failure.getCause() instanceof IOException;
   }
 
   @Override

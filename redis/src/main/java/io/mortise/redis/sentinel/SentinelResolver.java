@@ -197,7 +197,7 @@ public final class SentinelResolver implements EndpointResolver {
   }
 
   @Override
-  public void check(Endpoint found, String role) throws IOException {
+  public void check(Endpoint found, String role, ServerQuestion server) throws IOException {
     if (!role.equals("master")) {
       throw new NotTheMasterException(
           "The server at " + found + ", named by Sentinel, is a " + role);

@@ -3,6 +3,7 @@ package io.mortise.redis.sharded;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.RendezvousHash;
 import io.mortise.redis.transport.LuaScript;
 import io.mortise.redis.transport.RedisTransport;
@@ -97,7 +98,7 @@ public record ShardList(
       throw new StoreUnfitException(
           ("The server has names of the servers '%s', and this client of '%s' (store=%s). Give all clients the same"
                   + " servers, or, when no client uses the former list any more, add move=<the longest TTL of any client>.")
-              .formatted(former, text(), display));
+              .formatted(FailureText.quoted(former), text(), display));
     }
     long left = parts.get(2) instanceof Long millis ? millis : 0;
     return left <= 0

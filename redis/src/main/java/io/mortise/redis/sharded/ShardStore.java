@@ -96,12 +96,18 @@ final class ShardStore implements LockStore {
       if (closed) {
         connectedShard.store().close();
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       if (connectedShard != null) {
         connectedShard.store().close();
       }
-      shardState = new ShardState(null, ShardMigration.NOTHING, e);
-      throw e;
+      // An error is no thread for a connection, perhaps: it is tried again as well.
+      RuntimeException failure =
+          e instanceof RuntimeException runtime
+              ? runtime
+              : new StoreUnavailableException(
+                  "The server cannot be reached (store=" + shard.display() + "): " + e + ".", e);
+      shardState = new ShardState(null, ShardMigration.NOTHING, failure);
+      throw failure;
     }
   }
 

@@ -61,6 +61,15 @@ final class ConnectionOutage {
     return true;
   }
 
+  /** Tells of the break. A listener that throws must not end the thread that connects anew. */
+  static void tell(TransportListener listener, Throwable why) {
+    try {
+      listener.connectionLost(reason(why));
+    } catch (RuntimeException | Error e) {
+      log.error("What follows from a connection to Redis that broke could not be done.", e);
+    }
+  }
+
   /** There is a connection again. */
   void end(Endpoint endpoint) {
     Outage before = outage;

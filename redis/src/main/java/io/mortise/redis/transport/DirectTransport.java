@@ -5,7 +5,7 @@ import io.mortise.redis.transport.RespConnection.PendingCommand;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -33,7 +33,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class DirectTransport implements RedisTransport {
   private static final Logger log = LoggerFactory.getLogger(DirectTransport.class);
-
   private static final long FIRST_PAUSE_NANOS = 5_000_000;
   private static final long LONGEST_PAUSE_NANOS = 1_000_000_000;
 
@@ -43,7 +42,7 @@ public final class DirectTransport implements RedisTransport {
   private final EndpointResolver endpointResolver;
   private final ScheduledExecutorService timer;
   private final Ticker ticker;
-  private final long stuckNanos;
+  private final ConnectionWatch watch;
   private final Thread reader;
   private final ReadOwnership readOwnership;
 
@@ -52,7 +51,6 @@ public final class DirectTransport implements RedisTransport {
 
   private final Subscriptions subscriptions = new Subscriptions();
   private final Resubscriber resubscriber = new Resubscriber(this, this::subscribeAgain);
-
   private final TransportListener listener;
   private final ConnectionOutage outage;
   private final ReplyRouter replyRouter;
@@ -79,7 +77,7 @@ public final class DirectTransport implements RedisTransport {
     this.endpointResolver = endpointResolver;
     this.timer = timer;
     this.ticker = ticker;
-    this.stuckNanos = stuck.toNanos();
+    this.watch = new ConnectionWatch(writing, ticker, stuck.toNanos());
     this.latest = first;
     this.current = first;
     this.listener = listener;
@@ -119,7 +117,8 @@ public final class DirectTransport implements RedisTransport {
       Duration stuck,
       TransportListener listener)
       throws IOException {
-    RespConnection first = open(endpointResolver, ticker);
+    RespConnection first =
+        open(endpointResolver, new RespConnection(endpointResolver.resolve(), ticker));
     return new DirectTransport(endpointResolver, name, timer, ticker, stuck, first, listener)
         .started();
   }
@@ -138,20 +137,15 @@ public final class DirectTransport implements RedisTransport {
 
   private DirectTransport started() {
     reader.start();
-    watch();
+    watch.watchWrites(this);
     return this;
-  }
-
-  private static RespConnection open(EndpointResolver endpointResolver, Ticker ticker)
-      throws IOException {
-    return open(endpointResolver, new RespConnection(endpointResolver.resolve(), ticker));
   }
 
   private static RespConnection open(
       EndpointResolver endpointResolver, RespConnection respConnection) throws IOException {
     try {
       respConnection.open();
-      endpointResolver.check(respConnection.endpoint(), respConnection.role());
+      endpointResolver.check(respConnection.endpoint(), respConnection.role(), respConnection::ask);
       return respConnection;
     } catch (IOException | RuntimeException | Error e) {
       respConnection.kill();
@@ -175,7 +169,7 @@ public final class DirectTransport implements RedisTransport {
 
   @Override
   public boolean isOpen() {
-    return !closed && current != null;
+    return !closed && (current != null || watch.holds());
   }
 
   @Override
@@ -201,7 +195,7 @@ public final class DirectTransport implements RedisTransport {
   private boolean send(PendingCommand command, String... words) {
     writing.lock();
     try {
-      return sendOn(current, command, words);
+      return watch.hold(current, null, command, words) || write(current, command, words);
     } finally {
       writing.unlock();
     }
@@ -216,15 +210,23 @@ public final class DirectTransport implements RedisTransport {
   boolean sendOn(@Nullable RespConnection respConnection, PendingCommand command, String... words) {
     writing.lock();
     try {
-      if (respConnection == null || respConnection != current) {
-        return false;
-      }
-      respConnection.waiting.add(command);
-      write(respConnection, words);
-      return true;
+      return respConnection != null
+          && respConnection == current
+          && (watch.hold(current, respConnection, command, words)
+              || write(respConnection, command, words));
     } finally {
       writing.unlock();
     }
+  }
+
+  private static boolean write(
+      @Nullable RespConnection respConnection, PendingCommand command, String... words) {
+    if (respConnection == null) {
+      return false;
+    }
+    respConnection.waiting.add(command);
+    write(respConnection, words);
+    return true;
   }
 
   static void write(RespConnection respConnection, String... words) {
@@ -356,19 +358,13 @@ public final class DirectTransport implements RedisTransport {
     }
   }
 
-  /** Looks now and then for a write that is stuck, on a thread that cannot be stuck in one. */
-  private void watch() {
-    CompletableFuture.delayedExecutor(stuckNanos / 2, TimeUnit.NANOSECONDS, Runnable::run)
-        .execute(
-            () -> {
-              if (!closed) {
-                RespConnection respConnection = current;
-                if (respConnection != null && respConnection.isStuck(stuckNanos)) {
-                  respConnection.kill();
-                }
-                watch();
-              }
-            });
+  /** Drops a connection that a write is stuck in for so long. Returns false once closed. */
+  boolean dropIfStuck(long nanos) {
+    RespConnection respConnection = current;
+    if (respConnection != null && respConnection.isStuck(nanos)) {
+      respConnection.kill();
+    }
+    return !closed;
   }
 
   // ---- The reader ----
@@ -381,6 +377,7 @@ public final class DirectTransport implements RedisTransport {
       if (last != null) {
         drop(last, new IOException("The store was closed."));
       }
+      watch.givenUp("The store was closed.");
     }
   }
 
@@ -432,12 +429,11 @@ public final class DirectTransport implements RedisTransport {
       log.debug("Lost the connection to Redis at {}", respConnection.endpoint(), why);
     }
     if (isFirst && !closed) {
-      listener.connectionLost(ConnectionOutage.reason(why));
+      ConnectionOutage.tell(listener, why);
     }
     IOException cause = new IOException("The connection broke: " + why, why);
-    for (PendingCommand lost = respConnection.waiting.poll();
-        lost != null;
-        lost = respConnection.waiting.poll()) {
+    PendingCommand lost;
+    while ((lost = respConnection.waiting.poll()) != null) {
       lost.completeExceptionally(cause);
     }
   }
@@ -465,6 +461,7 @@ public final class DirectTransport implements RedisTransport {
         return null;
       }
       open(endpointResolver, respConnection);
+      List<ConnectionWatch.HeldCommand> stale;
       writing.lock();
       try {
         for (Subscriptions.SubscribeCommand subscribeCommand : subscriptions.anew()) {
@@ -472,9 +469,11 @@ public final class DirectTransport implements RedisTransport {
           respConnection.write(subscribeCommand.words());
         }
         current = respConnection;
+        stale = watch.replaced(respConnection);
       } finally {
         writing.unlock();
       }
+      ConnectionWatch.fail(stale, "It was not sent before the connection broke.");
       outage.end(respConnection.endpoint());
       log.debug("Connected to Redis at {} again, try {}", respConnection.endpoint(), failures + 1);
       listener.reconnected();
@@ -488,6 +487,7 @@ public final class DirectTransport implements RedisTransport {
       log.debug(
           "Could not connect to Redis at {} again, try {}", endpointResolver, failures + 1, e);
       outage.failed(e, endpointResolver, closed);
+      watch.givenUp(outageReason());
       return null;
     }
   }

@@ -1,17 +1,40 @@
 package io.mortise.redis.transport;
 
+import io.mortise.internal.runtime.FailureText;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
 /** The server answered a command with an error. */
 public final class ErrorReplyException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  private static final Pattern COMMAND =
+      Pattern.compile(
+          "(?i)unknown command [`'\"]?([\\w.|]{1,40})|permissions to run the '([\\w.|]{1,40})' command");
+
   /**
-   * Takes the text as the server sent it.
+   * Takes the text that the server sent, as {@link FailureText#quoted} shows it.
    *
    * @param text begins with a code in capital letters, as a rule
    */
   public ErrorReplyException(String text) {
     // Thrown to nobody's stack: where it was read says nothing.
-    super(text, null, false, false);
+    super(FailureText.quoted(text), null, false, false);
+  }
+
+  /**
+   * The command that the server does not know, or forbids to this user, in capital letters; null if
+   * the error is about something else.
+   */
+  public @Nullable String refusedCommand() {
+    Matcher found = COMMAND.matcher(String.valueOf(getMessage()));
+    if (!found.find()) {
+      return null;
+    }
+    String name = found.group(1) == null ? found.group(2) : found.group(1);
+    return name.toUpperCase(Locale.ROOT);
   }
 
   /** Whether the error has this code, which is the text's first word. */

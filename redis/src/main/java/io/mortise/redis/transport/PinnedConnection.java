@@ -62,8 +62,9 @@ final class PinnedConnection implements TransportConnection {
       var unused =
           replicaWait.command.whenComplete(
               (answer, failure) -> waited(respConnection, replicaWait, answer, failure));
-      respConnection.waiting.add(replicaWait.command);
-      DirectTransport.write(respConnection, replicaWait.words());
+      if (!transport.sendOn(respConnection, replicaWait.command, replicaWait.words())) {
+        replicaWait.command.completeExceptionally(new NotSentException(transport.outageReason()));
+      }
     }
   }
 

@@ -1,5 +1,7 @@
 package io.mortise.redis.transport;
 
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.storekit.SocketKeepAlive;
 import io.mortise.internal.storekit.TlsProbe;
 import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.time.DurationText;
@@ -63,6 +65,9 @@ final class RespConnection {
   /** When the write that is going on began; 0 while there is none. */
   private volatile long writingSince;
 
+  /** When something was written last. */
+  private volatile long usedAt;
+
   /** A command that waits for its answer. */
   static final class PendingCommand extends CompletableFuture<@Nullable Object> {
     /** What the push begins with that answers it; null for one that is answered by itself. */
@@ -118,7 +123,7 @@ final class RespConnection {
   void open() throws IOException {
     Socket connected = connect();
     connected.setTcpNoDelay(true);
-    connected.setKeepAlive(true);
+    SocketKeepAlive.enable(connected);
     // A handshake and two questions, each of which may take as long as one.
     within(
         endpoint.timeout().multipliedBy(2),
@@ -166,17 +171,19 @@ final class RespConnection {
     }
   }
 
+  /** Tries one address after the other, with an equal share of the time each. */
   private Socket connect() throws IOException {
+    InetAddress[] addresses = InetAddress.getAllByName(endpoint.host());
+    int share = (int) Math.max(1, endpoint.timeout().toMillis() / addresses.length);
     IOException failure = null;
-    for (InetAddress address : InetAddress.getAllByName(endpoint.host())) {
+    for (InetAddress address : addresses) {
       Socket made = new Socket();
       socket = made;
       try {
         if (killed) {
           throw new IOException("The connection was closed.");
         }
-        made.connect(
-            new InetSocketAddress(address, endpoint.port()), (int) endpoint.timeout().toMillis());
+        made.connect(new InetSocketAddress(address, endpoint.port()), share);
         return made;
       } catch (IOException e) {
         made.close();
@@ -206,7 +213,10 @@ final class RespConnection {
                 kill();
               }
             },
-            CompletableFuture.delayedExecutor(SILENCE.toMillis(), TimeUnit.MILLISECONDS));
+            CompletableFuture.delayedExecutor(
+                SILENCE.toMillis(),
+                TimeUnit.MILLISECONDS,
+                CompletionStages.detaching("mortise-redis-tls")));
     try {
       tls.startHandshake();
     } catch (IOException e) {
@@ -324,7 +334,8 @@ final class RespConnection {
       throw new IOException("There is no connection yet.");
     }
     writer.command(words);
-    writingSince = ticker.nanos() | 1;
+    usedAt = ticker.nanos();
+    writingSince = usedAt | 1;
     writer.sendTo(to);
     writingSince = 0;
   }
@@ -362,6 +373,11 @@ final class RespConnection {
     } finally {
       below.setSoTimeout(0);
     }
+  }
+
+  /** Whether nothing was written for so long, and nothing is to be answered. */
+  boolean isIdle(long nanos) {
+    return waiting.isEmpty() && ticker.nanos() - usedAt > nanos;
   }
 
   /** Whether a write has been going on for longer than that. */

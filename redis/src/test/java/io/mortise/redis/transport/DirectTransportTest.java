@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.mortise.spi.time.Ticker;
+import io.mortise.testkit.ManualTime;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -176,6 +177,28 @@ class DirectTransportTest {
     assertThat(transport.outageReason()).doesNotContain("WRONGPASS");
   }
 
+  /** An application may occupy the common pool. */
+  @Test
+  void givenCommandHeldForAConnectionThatBreaks_thenItFailsOnTheReader() throws Exception {
+    ManualTime time = new ManualTime();
+    FakeServer server = open(FakeServer.greeting((peer, command) -> {}));
+    DirectTransport transport =
+        open(
+            DirectTransport.connect(
+                server.endpoint(), "test-reader", timer, time, Duration.ofMinutes(5)));
+    time.advance(Duration.ofSeconds(3));
+    CompletionStage<String> failedOn =
+        transport
+            .connection()
+            .call("ECHO", "a")
+            .handle((answer, failure) -> Thread.currentThread().getName() + " " + failure);
+    server.cutAll();
+    assertThat(join(failedOn))
+        .asString()
+        .startsWith("test-reader ")
+        .contains("It was not sent before the connection broke.");
+  }
+
   // ---- Waiting for replicas ----
 
   private static long waits(FakeServer server) {
@@ -314,7 +337,7 @@ class DirectTransportTest {
   /**
    * Fails once where a transport that connects calls others, with an error that ends no test run.
    */
-  private static final class FailingResolver implements EndpointResolver {
+  private static final class FailingResolver implements EndpointResolver, TransportListener {
     private final Endpoint endpoint;
     private final String where;
     volatile boolean armed;
@@ -338,25 +361,30 @@ class DirectTransportTest {
     }
 
     @Override
-    public void check(Endpoint found, String role) {
+    public void check(Endpoint found, String role, ServerQuestion server) {
       reach("check");
+    }
+
+    @Override
+    public void reconnected() {
+      reach("reconnected");
+    }
+
+    @Override
+    public void connectionLost(String cause) {
+      reach("lost");
     }
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"find", "check", "reconnected"})
+  @ValueSource(strings = {"find", "check", "reconnected", "lost"})
   void givenErrorWhileConnectingAnew_thenItIsTriedAgain(String where) throws Exception {
     FakeServer server = echo();
     FailingResolver failingResolver = new FailingResolver(server.endpoint(), where);
     DirectTransport transport =
         open(
             DirectTransport.connect(
-                failingResolver,
-                "test-reader",
-                timer,
-                Ticker.SYSTEM,
-                STUCK,
-                () -> failingResolver.reach("reconnected")));
+                failingResolver, "test-reader", timer, Ticker.SYSTEM, STUCK, failingResolver));
     failingResolver.armed = true;
     server.cutAll();
     await().atMost(LONG).until(() -> !failingResolver.armed);

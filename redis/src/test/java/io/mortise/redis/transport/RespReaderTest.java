@@ -160,6 +160,18 @@ class RespReaderTest {
   }
 
   @Test
+  void givenErrorWithControlCharacters_orOfAnyLength_thenItIsQuoted() throws Exception {
+    RespReader reader = reader("-ERR \u001b[31mforged " + "x".repeat(1_000) + "\r\n");
+    assertThat(reader.read())
+        .isInstanceOfSatisfying(
+            ErrorReplyException.class,
+            error -> {
+              assertThat(error.is("ERR")).isTrue();
+              assertThat(error.getMessage()).startsWith("ERR  [31mforged x").hasSize(201);
+            });
+  }
+
+  @Test
   void givenPushesBetweenAnswers_thenEachIsToldApart() throws Exception {
     RespReader reader =
         reader(">3\r\n$7\r\nmessage\r\n$1\r\nc\r\n*1\r\n*1\r\n:5\r\n+OK\r\n>1\r\n+pong\r\n");

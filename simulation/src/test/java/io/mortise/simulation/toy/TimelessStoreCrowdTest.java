@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.recipe.DistributedLatch;
 import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
@@ -31,6 +32,7 @@ class TimelessStoreCrowdTest {
 
   private final TimelessDocuments server = new TimelessDocuments();
   private final AtomicInteger conflicts = new AtomicInteger();
+  private final AtomicInteger factsWritten = new AtomicInteger();
 
   @Test
   void given100WaitersIn20Processes_thenAllAreServed_andConflictsPerGrantAreBounded() {
@@ -71,7 +73,31 @@ class TimelessStoreCrowdTest {
     }
   }
 
-  /** A server that answers after some milliseconds. Counts failed writes of locks. */
+  @Test
+  void given200PartiesInOneProcess_whenTheyCountALatchDown_thenTheyShareTheirWrites()
+      throws Exception {
+    int parties = 200;
+    try (LockClient client =
+        LockClient.builder()
+            .store(TimelessStoreUnderTest.open(new FarDocuments(1), Ticker.SYSTEM))
+            .ttl(Duration.ofMinutes(1))
+            .build()) {
+      DistributedLatch latch = client.latch("crowded", parties);
+      List<CompletableFuture<Integer>> counted = new ArrayList<>();
+      for (int i = 0; i < parties; i++) {
+        counted.add(latch.countDownAsync("party " + i));
+      }
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> counted.stream().allMatch(CompletableFuture::isDone));
+      assertThat(counted).noneMatch(CompletableFuture::isCompletedExceptionally);
+      assertThat(latch.remaining()).isZero();
+    }
+    assertThat(conflicts).hasValue(0);
+    assertThat(factsWritten.get()).isLessThan(parties / 2);
+  }
+
+  /** A server that answers after some milliseconds. Counts failed writes of locks and facts. */
   private final class FarDocuments implements VersionedDocuments {
     private final Random random;
 
@@ -105,8 +131,10 @@ class TimelessStoreCrowdTest {
       return ask(() -> server.compareAndSet(key, found, text))
           .thenApply(
               written -> {
-                if (!written.made() && key.startsWith("lock/")) {
+                if (!written.made() && !key.startsWith("session/")) {
                   conflicts.incrementAndGet();
+                } else if (key.startsWith("fact/")) {
+                  factsWritten.incrementAndGet();
                 }
                 return written;
               });

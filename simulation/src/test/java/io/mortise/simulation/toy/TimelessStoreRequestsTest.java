@@ -100,6 +100,18 @@ class TimelessStoreRequestsTest {
   }
 
   @Test
+  void givenHolderThatWasToldOfAWaiter_whenItReleases_thenItReadsTheLockBeforeItWrites() {
+    AttemptId held = a.hold(LOCK, EX).attempt();
+    SessionDriver.open(other, TTL, "b").queued(LOCK, EX);
+    a.hints().await(1);
+    requests();
+    a.end(LOCK, held);
+    assertThat(requests())
+        .as("lock and waiter are read, the lock and the waiter's note are written")
+        .startsWith(READ, READ, WRITE, WRITE);
+  }
+
+  @Test
   void givenSessionThatWasEndedAfterItsTtl_whenItAsks_thenItIsReadAndRefused() {
     use(a);
     assertThat(judge()).isInstanceOf(SessionVerdict.Alive.class);

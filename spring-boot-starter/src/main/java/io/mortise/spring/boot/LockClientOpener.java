@@ -15,19 +15,12 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.context.SmartLifecycle;
 
 /**
- * Chooses the store, opens the client over it, and closes both: after all that may hold a lock has
- * stopped, and before connections of other beans close.
+ * Chooses the store, and opens the client over it. Spring closes the client first, then this, which
+ * closes the store.
  */
-final class LockClientOpener implements SmartLifecycle, DisposableBean {
-  /**
-   * Web servers, message listeners, schedulers and executors stop in phases from {@code
-   * Integer.MAX_VALUE / 2} on, which is before this one. Connections of Lettuce stop in phase 0.
-   */
-  static final int PHASE = 1000;
-
+final class LockClientOpener implements DisposableBean {
   private static final String REMEDY =
       "Set mortise.url, such as jdbc:postgresql://host/db?user=…&password=… or redis://host. Or add"
           + " mortise-jdbc beside a DataSource, mortise-redis-lettuce beside a"
@@ -42,10 +35,7 @@ final class LockClientOpener implements SmartLifecycle, DisposableBean {
   private final Supplier<List<String>> unfitting;
   private final List<LockListener> listeners;
 
-  private volatile @Nullable LockClient client;
   private volatile @Nullable LockStore opened;
-  private volatile boolean running;
-  private volatile boolean closed;
 
   /**
    * Opens nothing yet.
@@ -87,18 +77,12 @@ final class LockClientOpener implements SmartLifecycle, DisposableBean {
       }
       listeners.forEach(builder::listener);
       setStore(builder);
-      LockClient made = builder.build();
-      client = made;
-      return made;
+      return builder.build();
     } catch (IllegalArgumentException e) {
       throw new LockStoreChoiceException(
           "No lock client can be made of the properties mortise.*: " + e.getMessage(),
           "Correct the property, or add the artifact of the store.",
           e);
-    } finally {
-      if (client == null) {
-        destroy();
-      }
     }
   }
 
@@ -151,7 +135,7 @@ final class LockClientOpener implements SmartLifecycle, DisposableBean {
   }
 
   private StoreCandidate chosen() {
-    StoreKind wanted = properties.store();
+    StoreKind wanted = properties.storeBean();
     List<StoreCandidate> fitting =
         candidates.stream()
             .filter(each -> wanted == StoreKind.AUTO || each.kind() == wanted)
@@ -162,7 +146,7 @@ final class LockClientOpener implements SmartLifecycle, DisposableBean {
     if (fitting.isEmpty()) {
       throw new LockStoreChoiceException(
           "The store of the locks is not known: mortise.url is not set, and no bean fits"
-              + " mortise.store="
+              + " mortise.store-bean="
               + wanted.text()
               + "."
               + unfitting.get().stream().map(each -> " " + each).collect(Collectors.joining()),
@@ -176,59 +160,16 @@ final class LockClientOpener implements SmartLifecycle, DisposableBean {
             + ".",
         "Set "
             + fitting.stream()
-                .map(each -> "mortise.store=" + each.kind().text())
+                .map(each -> "mortise.store-bean=" + each.kind().text())
                 .collect(Collectors.joining(" or "))
             + ", or mortise.url.");
   }
 
   @Override
-  public int getPhase() {
-    return PHASE;
-  }
-
-  /**
-   * Has no override mark, as Spring 6.2 does not know it: from 7 on a context of a test may pause
-   * and go on, and its locks with it.
-   */
-  public boolean isPauseable() {
-    return false;
-  }
-
-  @Override
-  public void start() {
-    if (closed) {
-      throw new IllegalStateException(
-          "The lock client was closed when the context stopped, and is not opened again. Close this"
-              + " context, and make a new one.");
-    }
-    running = true;
-  }
-
-  @Override
-  public boolean isRunning() {
-    return running;
-  }
-
-  @Override
-  public void stop() {
-    running = false;
-    destroy();
-  }
-
-  /** Also for a context that never started. */
-  @Override
   public void destroy() {
-    closed = true;
-    LockClient made = client;
     LockStore store = opened;
-    try {
-      if (made != null) {
-        made.close();
-      }
-    } finally {
-      if (store != null) {
-        store.close();
-      }
+    if (store != null) {
+      store.close();
     }
   }
 }

@@ -21,7 +21,7 @@ final class LockStoreFailureAnalyzer extends AbstractFailureAnalyzer<LockExcepti
     if (cause instanceof StoreUnfitException) {
       return new FailureAnalysis(
           "The store of the locks must not be used as it is. " + cause.getMessage(),
-          "Change the store as described, or choose another one by mortise.url or mortise.store.",
+          "Change the store as described, or choose another one by mortise.url or mortise.store-bean.",
           cause);
     }
     return null;

@@ -4,6 +4,9 @@ import io.mortise.LockClient;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
+import io.mortise.admin.LocalWait;
+import io.mortise.admin.LocalWait.LocalCaller;
+import io.mortise.admin.LocalWaits;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockPage;
@@ -38,7 +41,8 @@ final class LocksEndpoint {
   }
 
   /**
-   * The store, and a page of the locks that are held, waited for or shut.
+   * The store, a page of the locks that are held, waited for or shut, and which threads of this
+   * application wait for each other: the store sees one attempt for all of them.
    *
    * @param prefix what their names begin with; null for all
    * @param cursor {@code next} of the page before; null for the first
@@ -57,6 +61,13 @@ final class LocksEndpoint {
     if (page.next() != null) {
       all.put("next", page.next());
     }
+    LocalWaits waits = locks.admin().localWaits();
+    all.put("localWaits", waits.waits().stream().map(LocksEndpoint::described).toList());
+    all.put(
+        "localDeadlocks",
+        waits.possibleDeadlocks().stream()
+            .map(cycle -> cycle.stream().map(LocksEndpoint::described).toList())
+            .toList());
     return all;
   }
 
@@ -75,7 +86,7 @@ final class LocksEndpoint {
    * Ends a hold or a wait, and says what was ended.
    *
    * @param name the lock's parts between slashes
-   * @param attempt of the holder or waiter, as reading shows it
+   * @param attempt of the holder or waiter, as reading or a message shows it
    * @param how to evict; null for {@link Eviction#CLOSE}
    */
   @DeleteOperation
@@ -117,6 +128,22 @@ final class LocksEndpoint {
     return all;
   }
 
+  private static Map<String, Object> described(LocalWait wait) {
+    Map<String, Object> all = new LinkedHashMap<>();
+    all.put("name", wait.name());
+    all.put("waiter", wait.waiter().toString());
+    Duration waited = wait.waited();
+    if (waited != null) {
+      all.put("waitedMillis", waited.toMillis());
+    }
+    all.put("holders", wait.holders().stream().map(LocalCaller::toString).toList());
+    String elsewhere = wait.heldElsewhere();
+    if (elsewhere != null) {
+      all.put("heldElsewhere", elsewhere);
+    }
+    return all;
+  }
+
   private static List<Map<String, Object>> described(List<LockParticipant> participants) {
     return participants.stream().map(LocksEndpoint::described).toList();
   }
@@ -137,7 +164,9 @@ final class LocksEndpoint {
     if (participant.token() != 0) {
       all.put("token", Long.toString(participant.token()));
     }
-    all.put("sinceMillis", participant.since().toMillis());
+    if (!participant.since().isZero()) {
+      all.put("sinceMillis", participant.since().toMillis());
+    }
     all.put("sessionLeftMillis", participant.sessionLeft().toMillis());
     Duration renewedAgo = participant.renewedAgo();
     if (renewedAgo != null) {

@@ -1,8 +1,6 @@
 package io.mortise.spring.boot;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.lettuce.core.AbstractRedisClient;
-import io.lettuce.core.RedisClient;
 import io.mortise.LockClient;
 import io.mortise.Store;
 import io.mortise.event.LockListener;
@@ -14,14 +12,16 @@ import io.mortise.spring.EnableMortise;
 import io.mortise.spring.boot.MortiseProperties.StoreKind;
 import io.mortise.zookeeper.ZooKeeperStore;
 import java.sql.SQLException;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import javax.sql.DataSource;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -59,31 +59,45 @@ public final class MortiseAutoConfiguration {
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnMissingBean(LockClient.class)
   static class Client {
-    // Optional, not ObjectProvider: beans that are injected outlive the one that gets them.
+    /**
+     * Beans that are injected outlive the one that gets them. Those of an {@code Optional} or
+     * {@code ObjectProvider} do from Framework 7 on only, whose mark for null Framework 6.2 does
+     * not know.
+     */
     @Bean
     LockClientOpener mortiseLockClientOpener(
         MortiseProperties properties,
         Environment environment,
-        Optional<Store> supplied,
-        Optional<MortiseConnectionDetails> details,
-        Optional<List<StoreCandidate>> candidates,
-        ListableBeanFactory beans,
-        ObjectProvider<LockListener> listeners) {
+        @org.springframework.lang.Nullable @Nullable Store supplied,
+        @org.springframework.lang.Nullable @Nullable MortiseConnectionDetails details,
+        @org.springframework.lang.Nullable @Nullable List<StoreCandidate> candidates,
+        @org.springframework.lang.Nullable @Nullable List<LockListener> listeners,
+        ListableBeanFactory beans) {
       return new LockClientOpener(
           properties,
-          environment.getProperty("spring.application.name", ""),
-          supplied.orElse(null),
-          details.orElse(null),
-          candidates.orElse(List.of()),
+          applicationName(environment, beans),
+          supplied,
+          details,
+          candidates == null ? List.of() : candidates,
           () -> MissingArtifact.sentences(beans),
-          listeners.orderedStream().toList());
+          listeners == null ? List.of() : listeners);
     }
 
-    /**
-     * Closed by its opener, which knows when. Made after the migrations of the database, as Flyway
-     * refuses one that has tables already.
-     */
-    @Bean(destroyMethod = "")
+    /** Without a name people see that of the class that has {@code @SpringBootApplication}. */
+    private static String applicationName(Environment environment, ListableBeanFactory beans) {
+      String name = environment.getProperty("spring.application.name", "");
+      return !name.isBlank()
+          ? name
+          : Arrays.stream(beans.getBeanNamesForAnnotation(SpringBootConfiguration.class))
+              .map(beans::getType)
+              .filter(Objects::nonNull)
+              .map(type -> ClassUtils.getUserClass(type).getSimpleName())
+              .findFirst()
+              .orElse("");
+    }
+
+    /** Made after the migrations of the database, as Flyway refuses one that has tables already. */
+    @Bean
     @DependsOnDatabaseInitialization
     LockClient mortiseLockClient(LockClientOpener mortiseLockClientOpener) {
       return mortiseLockClientOpener.open();
@@ -150,29 +164,21 @@ public final class MortiseAutoConfiguration {
   @ConditionalOnSingleCandidate(LettuceConnectionFactory.class)
   static class Redis {
     @Bean
-    StoreCandidate mortiseRedisStoreCandidate(LettuceConnectionFactory factory) {
+    StoreCandidate mortiseRedisStoreCandidate(LettuceClientSource clients) {
       return new StoreCandidate(
-          StoreKind.REDIS, "the LettuceConnectionFactory", properties -> open(factory, properties));
+          StoreKind.REDIS, "the LettuceConnectionFactory", properties -> open(clients, properties));
     }
 
-    private static LockStore open(LettuceConnectionFactory factory, MortiseProperties properties) {
+    @Bean
+    LettuceClientSource mortiseLettuceClientSource(LettuceConnectionFactory factory) {
+      return new LettuceClientSource(factory);
+    }
+
+    private static LockStore open(LettuceClientSource clients, MortiseProperties properties) {
       RedisStore.Options options = RedisStore.Options.DEFAULT;
       String namespace = properties.namespace();
       return LettuceStore.over(
-          client(factory), namespace == null ? options : options.withNamespace(namespace));
-    }
-
-    private static RedisClient client(LettuceConnectionFactory factory) {
-      // Before its turn in the life cycle it may have no client.
-      factory.start();
-      AbstractRedisClient client = factory.getNativeClient();
-      if (client instanceof RedisClient single && !factory.isRedisSentinelAware()) {
-        return single;
-      }
-      throw new LockStoreChoiceException(
-          "The LettuceConnectionFactory does not lead to a single server.",
-          "Set mortise.url, such as redis-cluster://host:port,host:port or"
-              + " redis-sentinel://host:port/master.");
+          clients.open(), namespace == null ? options : options.withNamespace(namespace));
     }
   }
 

@@ -13,7 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * spring-configuration-metadata.json}.
  *
  * @param url of the store; null to use a bean
- * @param store which bean to use
+ * @param storeBean which bean to use; {@code mortise.store} would be the tool's {@code
+ *     MORTISE_STORE}
  * @param namespace of a store over a bean; null for that store's default
  * @param ttl of the session; null for the default
  * @param clientName what people see; null for the application's name
@@ -23,7 +24,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("mortise")
 record MortiseProperties(
     @Nullable String url,
-    @DefaultValue("auto") StoreKind store,
+    @DefaultValue("auto") StoreKind storeBean,
     @Nullable String namespace,
     @Nullable Duration ttl,
     @Nullable String clientName,

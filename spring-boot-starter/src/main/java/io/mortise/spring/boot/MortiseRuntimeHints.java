@@ -53,12 +53,16 @@ final class MortiseRuntimeHints implements RuntimeHintsRegistrar {
     for (String type : List.of("org.postgresql.PGConnection", "org.postgresql.PGNotification")) {
       hints.reflection().registerTypeIfPresent(loader, type, MemberCategory.INVOKE_PUBLIC_METHODS);
     }
-    // The driver makes it by its name.
+    // Drivers make them by their names.
     hints
         .reflection()
         .registerTypeIfPresent(
             loader,
             "io.mortise.jdbc.driver.EagerSocketFactory",
+            MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS)
+        .registerTypeIfPresent(
+            loader,
+            "io.mortise.jdbc.driver.ReplyTimeoutSocketFactory",
             MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS);
   }
 

@@ -10,6 +10,7 @@ import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockOptions;
+import io.mortise.spi.AttemptId;
 import io.mortise.spring.boot.BootApp.Part;
 import io.mortise.spring.boot.BootApp.Setup;
 import io.mortise.testkit.TestPrerequisites;
@@ -119,6 +120,8 @@ class ActuatorIT {
       assertThat(response.body()).contains("HOLD_ENDED");
       assertThat(app.locks().lock("invoice/42").tryAcquire()).isPresent();
       assertThat(send("DELETE", app, path + "?attempt=" + attempt).body()).contains("NOT_THERE");
+      String shown = AttemptId.parse(attempt).toString();
+      assertThat(send("DELETE", app, path + "?attempt=" + shown).body()).contains("NOT_THERE");
       assertThat(send("DELETE", app, path + "?attempt=x").statusCode()).isEqualTo(400);
       assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
     }

@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.context.annotation.Bean;
@@ -155,8 +156,8 @@ class LockClientIT {
     FailureAnalysis analysis = BootApp.setup().failure();
     assertThat(analysis.getDescription()).contains("mortise.url is not set");
     assertThat(analysis.getAction()).contains("redis://host").contains("mortise-jdbc");
-    FailureAnalysis chosen = BootApp.setup().set("mortise.store=zookeeper").failure();
-    assertThat(chosen.getDescription()).contains("mortise.store=zookeeper");
+    FailureAnalysis chosen = BootApp.setup().set("mortise.store-bean=zookeeper").failure();
+    assertThat(chosen.getDescription()).contains("mortise.store-bean=zookeeper");
   }
 
   @Test
@@ -247,11 +248,25 @@ class LockClientIT {
   }
 
   @Test
-  void givenStoppedContext_whenStartedAgain_thenItIsRefused() {
+  void givenStoppedContext_whenStartedAgain_thenItsClientWorksOn() {
     try (BootApp app = BootApp.setup().set("mortise.url=" + url).start()) {
       app.context().stop();
-      assertThatThrownBy(() -> app.context().start())
-          .hasStackTraceContaining("The lock client was closed when the context stopped");
+      app.context().start();
+      assertThat(app.locks().lock("again").tryAcquire()).isPresent();
+    }
+  }
+
+  @SpringBootConfiguration(proxyBeanMethods = false)
+  static class Orders {}
+
+  @Test
+  void givenNoNameOfTheApplication_whenStarted_thenPeopleSeeItsClass() {
+    try (BootApp app = BootApp.setup().and(Orders.class).set("mortise.url=" + url).start();
+        Lease held = app.locks().lock("seen").tryAcquire().orElseThrow()) {
+      assertThat(held.isValid()).isTrue();
+      LockParticipant holder = app.locks().admin().find("seen").orElseThrow().holders().get(0);
+      assertThat(holder.client()).isNotNull();
+      assertThat(holder.client().name()).isEqualTo("Orders");
     }
   }
 

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
@@ -150,12 +151,21 @@ class NewUserIT {
                 classPath));
     command.addAll(List.of(words));
     Path output = folder.resolve("output");
-    Process process =
+    ProcessBuilder builder =
         new ProcessBuilder(command)
             .directory(folder.toFile())
             .redirectErrorStream(true)
-            .redirectOutput(output.toFile())
-            .start();
+            .redirectOutput(output.toFile());
+    // As under "mortise run", and in a shell where the tool is set up.
+    builder
+        .environment()
+        .putAll(
+            Map.of(
+                "MORTISE_STORE", "jdbc:sqlite:/no/such/folder/locks.db",
+                "MORTISE_LOCK", "outer",
+                "MORTISE_TOKEN", "17",
+                "MORTISE_PID", "1"));
+    Process process = builder.start();
     try {
       assertThat(process.waitFor(60, TimeUnit.SECONDS)).as("it ends").isTrue();
     } finally {

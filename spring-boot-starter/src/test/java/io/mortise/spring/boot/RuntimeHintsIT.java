@@ -93,6 +93,7 @@ class RuntimeHintsIT {
             "io.mortise.jdbc.JdbcStoreProvider",
             "io.mortise.redis.RedisStoreProvider",
             "io.mortise.jdbc.driver.EagerSocketFactory",
+            "io.mortise.jdbc.driver.ReplyTimeoutSocketFactory",
             "org.postgresql.PGConnection",
             "org.postgresql.PGNotification")) {
       assertThat(RuntimeHintsPredicates.reflection().onType(TypeReference.of(type)).test(hints))

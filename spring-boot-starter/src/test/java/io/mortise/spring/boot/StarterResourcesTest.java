@@ -16,16 +16,25 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.context.annotation.ImportCandidates;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.core.Ordered;
+import org.springframework.core.env.MutablePropertySources;
+import org.springframework.core.env.PropertySourcesPropertyResolver;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
@@ -33,6 +42,10 @@ import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 class StarterResourcesTest {
   private static final ClassLoader LOADER = MortiseAutoConfiguration.class.getClassLoader();
   private static final String PACKAGE = MortiseAutoConfiguration.class.getPackageName();
+
+  private static final Pattern VARIABLE = Pattern.compile("\\bMORTISE_[A-Z0-9_]+\\b");
+  private static final Pattern TEXT =
+      Pattern.compile("\\.(java|md|sh|html|js|json|properties)$|/[a-z]+$");
 
   private static List<Class<?>> types() {
     try (Stream<Path> files =
@@ -139,5 +152,49 @@ class StarterResourcesTest {
     String page = Files.readString(Path.of("../docs/reference/spring-boot.md"));
     assertThat(described().keySet())
         .allSatisfy(name -> assertThat(page).contains("`" + name + "`"));
+  }
+
+  /**
+   * Variables that programs outside of Spring read or set, as far as sources and pages name them.
+   */
+  private static Set<String> variablesOfTheTool() throws IOException {
+    Set<String> variables = new TreeSet<>();
+    for (String folder :
+        List.of("../cli/src/main", "../docs", "../release", "../console/src/main")) {
+      try (Stream<Path> files = Files.walk(Path.of(folder))) {
+        for (Path file : files.filter(StarterResourcesTest::isText).toList()) {
+          VARIABLE
+              .matcher(Files.readString(file))
+              .results()
+              .forEach(found -> variables.add(found.group()));
+        }
+      }
+    }
+    return variables;
+  }
+
+  private static boolean isText(Path file) {
+    return Files.isRegularFile(file) && TEXT.matcher(file.toString()).find();
+  }
+
+  /** The tool's variables stand in the environment of each command that it runs. */
+  @Test
+  void givenVariablesOfTheTool_thenSpringBootTakesNoneForAProperty() throws IOException {
+    Set<String> variables = variablesOfTheTool();
+    assertThat(variables)
+        .contains("MORTISE_STORE", "MORTISE_LOCK", "MORTISE_TOKEN", "MORTISE_PID", "MORTISE_PAGER");
+    // The guide for Kubernetes sets it for the application.
+    assertThat(variables.remove("MORTISE_URL")).isTrue();
+    Map<String, Object> environment = new TreeMap<>();
+    variables.forEach(variable -> environment.put(variable, "value"));
+    MutablePropertySources sources = new MutablePropertySources();
+    sources.addFirst(new SystemEnvironmentPropertySource("systemEnvironment", environment));
+    for (String property : described().keySet()) {
+      ConfigurationPropertyName name = ConfigurationPropertyName.of(property);
+      for (ConfigurationPropertySource source : ConfigurationPropertySources.from(sources)) {
+        assertThat(source.getConfigurationProperty(name)).as(property).isNull();
+      }
+      assertThat(new PropertySourcesPropertyResolver(sources).getProperty(property)).isNull();
+    }
   }
 }

@@ -9,9 +9,6 @@ import io.mortise.jdbc.JdbcStore;
 import io.mortise.spring.Locked;
 import io.mortise.spring.boot.BootApp.Part;
 import io.mortise.spring.boot.BootApp.Setup;
-import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.PostgresServer;
-import io.mortise.testkit.server.RedisServer;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -24,62 +21,24 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.json.JsonParserFactory;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.annotation.Transactional;
 
 /** The store is opened over a bean of the application, on real servers. */
 @EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
-class StoreOfBeansIT {
+class StoreOfBeansIT extends StartedServers {
   private static final int THREADS = 4;
   private static final int ROUNDS = 25;
 
-  private static PostgresServer postgres;
-  private static RedisServer redis;
-
-  @BeforeAll
-  static void start() {
-    postgres =
-        PostgresServer.start(TestPrerequisites.required(PostgresServer.installed(), "PostgreSQL"));
-    redis = RedisServer.start(TestPrerequisites.required(RedisServer.bundled(), "Redis"));
-  }
-
-  @AfterAll
-  static void stop() {
-    if (redis != null) {
-      redis.close();
-    }
-    if (postgres != null) {
-      postgres.close();
-    }
-  }
-
-  private static Setup database() {
-    return BootApp.setup().and(Part.DATABASE).set("spring.datasource.url=" + postgres.url());
-  }
-
-  private static Setup redis() {
-    return BootApp.setup().and(Part.REDIS).set(redisProperties());
-  }
-
   private static Setup both() {
     return database().and(Part.REDIS).set(redisProperties());
-  }
-
-  private static String[] redisProperties() {
-    return new String[] {
-      "spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + redis.port()
-    };
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -158,13 +117,15 @@ class StoreOfBeansIT {
     assertThat(analysis.getDescription())
         .contains("over the DataSource")
         .contains("over the LettuceConnectionFactory");
-    assertThat(analysis.getAction()).contains("mortise.store=jdbc").contains("mortise.store=redis");
+    assertThat(analysis.getAction())
+        .contains("mortise.store-bean=jdbc")
+        .contains("mortise.store-bean=redis");
   }
 
   @Test
   void givenSeveralBeans_whenOneIsChosen_thenLocksAreThere() {
-    assertKeptIn(both().set("mortise.store=redis"), redis.url());
-    assertKeptIn(both().set("mortise.store=jdbc"), postgres.url());
+    assertKeptIn(both().set("mortise.store-bean=redis"), redis.url());
+    assertKeptIn(both().set("mortise.store-bean=jdbc"), postgres.url());
     assertKeptIn(both().set("mortise.url=" + redis.url()), redis.url());
   }
 
@@ -205,16 +166,6 @@ class StoreOfBeansIT {
     }
   }
 
-  @Test
-  void givenBeansWithALifeCycle_whenStopped_thenTheClientIsClosedBetweenTasksAndConnections() {
-    try (BootApp app = redis().start()) {
-      assertThat(app.bean(LettuceConnectionFactory.class).getPhase())
-          .isLessThan(LockClientOpener.PHASE);
-      assertThat(app.context().getBean("applicationTaskExecutor", SmartLifecycle.class).getPhase())
-          .isGreaterThan(LockClientOpener.PHASE);
-    }
-  }
-
   static class Accounts {
     private final JdbcTemplate jdbc;
 
@@ -243,7 +194,7 @@ class StoreOfBeansIT {
   @Test
   void givenTransactions_whenTwoApplicationsDeposit_thenNoDepositIsLost() throws Exception {
     try (BootApp first = database().and(AccountsConfig.class).start();
-        BootApp second = both().and(AccountsConfig.class).set("mortise.store=jdbc").start()) {
+        BootApp second = both().and(AccountsConfig.class).set("mortise.store-bean=jdbc").start()) {
       JdbcTemplate jdbc = new JdbcTemplate(first.bean(DataSource.class));
       jdbc.execute("CREATE TABLE account (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL)");
       jdbc.update("INSERT INTO account VALUES (1, 0)");

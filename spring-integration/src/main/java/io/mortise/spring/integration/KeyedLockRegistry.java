@@ -2,6 +2,7 @@ package io.mortise.spring.integration;
 
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
+import io.mortise.LockName;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.Objects;
@@ -81,7 +82,8 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
    * Waits until this thread holds the lock, runs the task, unlocks. Blocks.
    *
    * @throws E what the task throws; a loss of the lease is suppressed under it
-   * @throws io.mortise.LeaseLostMonitorException if the lease was lost and the task threw nothing
+   * @throws io.mortise.JavaLock.LeaseLostMonitorException if the lease was lost and the task threw
+   *     nothing
    * @throws InterruptedException if this thread is interrupted before or while it waits
    */
   @Override
@@ -98,7 +100,8 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
    * As {@link #executeLocked(Object, CheckedRunnable)}, with the task's result.
    *
    * @throws E what the task throws; a loss of the lease is suppressed under it
-   * @throws io.mortise.LeaseLostMonitorException if the lease was lost and the task threw nothing
+   * @throws io.mortise.JavaLock.LeaseLostMonitorException if the lease was lost and the task threw
+   *     nothing
    * @throws InterruptedException if this thread is interrupted before or while it waits
    */
   @Override
@@ -117,7 +120,8 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
    * @throws E what the task throws; a loss of the lease is suppressed under it
    * @throws TimeoutException if the lock could not be had in time; the task has not run
    * @throws io.mortise.StoreUnavailableException if the time is over and the store did not answer
-   * @throws io.mortise.LeaseLostMonitorException if the lease was lost and the task threw nothing
+   * @throws io.mortise.JavaLock.LeaseLostMonitorException if the lease was lost and the task threw
+   *     nothing
    * @throws InterruptedException if this thread is interrupted before or while it waits
    */
   @Override
@@ -136,7 +140,8 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
    * @throws E what the task throws; a loss of the lease is suppressed under it
    * @throws TimeoutException if the lock could not be had in time; the task has not run
    * @throws io.mortise.StoreUnavailableException if the time is over and the store did not answer
-   * @throws io.mortise.LeaseLostMonitorException if the lease was lost and the task threw nothing
+   * @throws io.mortise.JavaLock.LeaseLostMonitorException if the lease was lost and the task threw
+   *     nothing
    * @throws InterruptedException if this thread is interrupted before or while it waits
    */
   @Override
@@ -155,7 +160,7 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
     if (!lock.tryLock(KeyedLock.saturatedNanos(wait), TimeUnit.NANOSECONDS)) {
       throw new TimeoutException(
           "Could not acquire lock '"
-              + locks.name(lockKey)
+              + LockName.of(locks.name(lockKey))
               + "' within "
               + DurationText.format(wait)
               + ". Raise the wait time or shorten the critical section.");

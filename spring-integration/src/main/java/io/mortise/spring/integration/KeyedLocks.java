@@ -121,7 +121,8 @@ final class KeyedLocks {
     HoldKey key = new HoldKey(name, Thread.currentThread());
     ThreadHold hold = holds.get(key);
     if (hold == null) {
-      throw new IllegalMonitorStateException("This thread does not hold lock '" + name + "'.");
+      throw new IllegalMonitorStateException(
+          "This thread does not hold lock '" + LockName.of(name) + "'.");
     }
     try {
       hold.lock.unlock();
@@ -142,7 +143,7 @@ final class KeyedLocks {
     ThreadHold hold = holds.get(new HoldKey(name, Thread.currentThread()));
     if (hold == null) {
       throw new IllegalStateException(
-          "This thread does not hold lock '" + name + "', so it cannot renew it.");
+          "This thread does not hold lock '" + LockName.of(name) + "', so it cannot renew it.");
     }
     Duration time = atMost == null ? hold.atMost : atMost;
     if (time == null) {

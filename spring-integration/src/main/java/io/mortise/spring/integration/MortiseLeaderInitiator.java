@@ -2,9 +2,11 @@ package io.mortise.spring.integration;
 
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
+import io.mortise.LeaseInDoubtException;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
+import io.mortise.LockName;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -30,11 +32,11 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
  * <p>{@code onGranted} and {@code onRevoked} of the candidate are called in turns, by one thread of
  * the initiator, each followed by its event if there is a publisher. When the lease is lost, that
  * thread is interrupted at once: a candidate that works in {@code onGranted} stops there, and
- * {@code onRevoked} follows. A candidate that gives leadership up, by {@code yield()} or {@link
- * #stop()}, is revoked <em>before</em> the lock is released, so that the next leader begins after
- * it. Then it waits in the queue again. Whatever {@code onGranted} throws, an {@code Error}
- * included, gives leadership up, too, and is logged; so is what {@code onRevoked} throws. A
- * candidate that catches the interrupt is revoked when it returns from {@code onGranted}.
+ * {@code onRevoked} follows, which is never interrupted. A candidate that gives leadership up, by
+ * {@code yield()} or {@link #stop()}, is revoked <em>before</em> the lock is released, so that the
+ * next leader begins after it. Then it waits in the queue again. Whatever {@code onGranted} throws,
+ * an {@code Error} included, gives leadership up, too, and is logged; so is what {@code onRevoked}
+ * throws. A candidate that catches the interrupt is revoked when it returns from {@code onGranted}.
  *
  * <p>{@code Context.isLeader()} is {@link Lease#isValid()}: false before the store can let another
  * lead. A process that is stopped right after it asked may still act once; {@link #lease()} has the
@@ -179,6 +181,10 @@ public final class MortiseLeaderInitiator
   private final class Election implements Runnable {
     final Thread thread = new Thread(this, "mortise-leader-" + lock.name());
     private final CountDownLatch ended = new CountDownLatch(1);
+    private final ReentrantLock interruptGuard = new ReentrantLock();
+
+    /** Whether a stop may interrupt the thread; guarded by {@link #interruptGuard}. */
+    private boolean interruptible;
 
     /** The latest. */
     private volatile @Nullable LedTerm current;
@@ -191,28 +197,28 @@ public final class MortiseLeaderInitiator
     public void run() {
       boolean refused = false;
       while (ended.getCount() > 0) {
-        try (Lease lease = lock.acquire()) {
+        try (Lease lease = acquire()) {
           refused = false;
           lead(lease);
         } catch (LeaseLostException e) {
-          log.debug("Leadership '{}' was lost: {}", lock.name(), e.getMessage());
+          log.debug("Leadership '{}' was lost: {}", LockName.of(lock.name()), e.getMessage());
         } catch (InterruptedException e) {
-          log.debug("Leadership '{}': interrupted.", lock.name());
+          log.debug("Leadership '{}': interrupted.", LockName.of(lock.name()));
         } catch (LockException e) {
           if (!refused) {
             log.warn(
                 "Leadership '{}' cannot be had, it is tried again: {}",
-                lock.name(),
+                LockName.of(lock.name()),
                 e.getMessage());
           }
           refused = true;
           pause();
         } catch (IllegalStateException e) {
-          log.warn("Leadership '{}' is given up: {}", lock.name(), e.getMessage());
+          log.warn("Leadership '{}' is given up: {}", LockName.of(lock.name()), e.getMessage());
           givenUp(this);
           return;
         } catch (RuntimeException | Error e) {
-          log.error("Leadership '{}' failed, it is tried again.", lock.name(), e);
+          log.error("Leadership '{}' failed, it is tried again.", LockName.of(lock.name()), e);
           pause();
         }
       }
@@ -232,14 +238,18 @@ public final class MortiseLeaderInitiator
         // The interrupt may be caught by the candidate, and would not end the wait for the end.
         lease.onLost(loss -> now.yield());
         lease.run(() -> serve(now));
-      } catch (LeaseLostException e) {
-        log.debug("Leadership '{}' ends: {}", lock.name(), e.getMessage());
+      } catch (LeaseLostException | LeaseInDoubtException e) {
+        log.debug("Leadership '{}' ends: {}", LockName.of(lock.name()), e.getMessage());
       } catch (InterruptedException e) {
-        log.debug("Leadership '{}' ends: interrupted.", lock.name());
+        log.debug("Leadership '{}' ends: interrupted.", LockName.of(lock.name()));
       } catch (Throwable e) {
         // Errors and undeclared exceptions as well: they must not end the thread.
         failed = true;
-        log.warn("The candidate '{}' failed as leader of '{}'.", candidate.getId(), lock.name(), e);
+        log.warn(
+            "The candidate '{}' failed as leader of '{}'.",
+            candidate.getId(),
+            LockName.of(lock.name()),
+            e);
       } finally {
         // The interrupt has ended the candidate's work; its callback must not see it again.
         boolean unused = Thread.interrupted();
@@ -252,10 +262,47 @@ public final class MortiseLeaderInitiator
       }
     }
 
+    private Lease acquire() throws InterruptedException {
+      enter();
+      try {
+        return lock.acquire();
+      } finally {
+        leave();
+      }
+    }
+
     private void serve(LedTerm now) throws InterruptedException {
-      candidate.onGranted(now);
-      publish(events -> events.publishOnGranted(MortiseLeaderInitiator.this, now, lock.name()));
-      now.yielded.await();
+      enter();
+      try {
+        candidate.onGranted(now);
+        publish(events -> events.publishOnGranted(MortiseLeaderInitiator.this, now, lock.name()));
+        now.yielded.await();
+      } finally {
+        leave();
+      }
+    }
+
+    /** Begins what a stop interrupts, an earlier stop included. */
+    private void enter() {
+      interruptGuard.lock();
+      try {
+        interruptible = true;
+        if (ended.getCount() == 0) {
+          thread.interrupt();
+        }
+      } finally {
+        interruptGuard.unlock();
+      }
+    }
+
+    /** No interrupt comes from here on: {@code onRevoked} runs to its end. */
+    private void leave() {
+      interruptGuard.lock();
+      try {
+        interruptible = false;
+      } finally {
+        interruptGuard.unlock();
+      }
     }
 
     private void revoke(LedTerm now) {
@@ -263,7 +310,10 @@ public final class MortiseLeaderInitiator
         candidate.onRevoked(now);
       } catch (Throwable e) {
         log.warn(
-            "The candidate '{}' failed when revoked from '{}'.", candidate.getId(), lock.name(), e);
+            "The candidate '{}' failed when revoked from '{}'.",
+            candidate.getId(),
+            LockName.of(lock.name()),
+            e);
       }
       publish(events -> events.publishOnRevoked(MortiseLeaderInitiator.this, now, lock.name()));
     }
@@ -274,7 +324,7 @@ public final class MortiseLeaderInitiator
         try {
           event.accept(events);
         } catch (Throwable e) {
-          log.warn("A listener for events of leadership '{}' failed.", lock.name(), e);
+          log.warn("A listener for events of leadership '{}' failed.", LockName.of(lock.name()), e);
         }
       }
     }
@@ -283,7 +333,7 @@ public final class MortiseLeaderInitiator
       try {
         boolean unused = ended.await(PAUSE_SECONDS, TimeUnit.SECONDS);
       } catch (InterruptedException e) {
-        log.debug("Leadership '{}': interrupted.", lock.name());
+        log.debug("Leadership '{}': interrupted.", LockName.of(lock.name()));
       }
     }
 
@@ -293,7 +343,14 @@ public final class MortiseLeaderInitiator
       if (now != null) {
         now.yield();
       }
-      thread.interrupt();
+      interruptGuard.lock();
+      try {
+        if (interruptible) {
+          thread.interrupt();
+        }
+      } finally {
+        interruptGuard.unlock();
+      }
       if (thread == Thread.currentThread()) {
         return;
       }

@@ -19,7 +19,7 @@ import java.util.concurrent.locks.Lock;
  *
  * <p>A hold is renewed by itself until {@code unlock()}, or until the at-most time of the options
  * is over. Where the lease was lost, {@code unlock()} throws {@link
- * io.mortise.LeaseLostMonitorException}, and taking it once more {@link
+ * io.mortise.JavaLock.LeaseLostMonitorException}, and taking it once more {@link
  * io.mortise.LeaseLostException}. {@code lock()} survives interruption and outages; the other forms
  * throw {@link io.mortise.StoreUnavailableException} if the store does not answer in time. See
  * {@link io.mortise.JavaLock}.

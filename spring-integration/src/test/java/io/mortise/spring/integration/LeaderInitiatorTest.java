@@ -13,10 +13,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.integration.leader.Context;
@@ -27,6 +30,8 @@ import org.springframework.integration.support.leader.LockRegistryLeaderInitiato
 
 /** Leadership in Spring Integration's terms, by its own initiator and by the one of this module. */
 class LeaderInitiatorTest {
+  private static final int ROUNDS = 200;
+
   private final String url = TestStore.MEMORY.newUrl();
   private final List<SmartLifecycle> started = new ArrayList<>();
   private LockClient one;
@@ -197,6 +202,60 @@ class LeaderInitiatorTest {
     leading.stop();
     assertThat(catcher.told).containsExactly("granted", "interrupted", "revoked");
     assertThat(two.lock(ROLE).tryAcquire()).isPresent();
+  }
+
+  /** A stop comes at any moment of the candidate's end, whoever began that. */
+  @ParameterizedTest
+  @EnumSource
+  void givenCandidateThatCleansUpInOnRevoked_whenStopped_thenItIsNeverInterrupted(Ending ending) {
+    RecordingCandidate cleaner =
+        new RecordingCandidate("cleaner") {
+          @Override
+          public void onRevoked(Context context) {
+            super.onRevoked(context);
+            try {
+              boolean unused = new CountDownLatch(1).await(2, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+              told.add("interrupted");
+            }
+          }
+        };
+    for (int round = 0; round < ROUNDS; round++) {
+      MortiseLeaderInitiator leading = MortiseLeaderInitiator.over(one, cleaner);
+      int before = cleaner.told.size();
+      leading.start();
+      await()
+          .pollInterval(Duration.ofNanos(1))
+          .until(() -> cleaner.told.size() > before && leading.getContext().isLeader());
+      ending.begin(this, leading);
+      long until = System.nanoTime() + round % 50 * 2_000L;
+      while (System.nanoTime() < until) {
+        Thread.onSpinWait();
+      }
+      leading.stop();
+    }
+    assertThat(cleaner.told).doesNotContain("interrupted");
+  }
+
+  private enum Ending {
+    STOP {
+      @Override
+      void begin(LeaderInitiatorTest test, MortiseLeaderInitiator leading) {}
+    },
+    YIELD {
+      @Override
+      void begin(LeaderInitiatorTest test, MortiseLeaderInitiator leading) {
+        leading.getContext().yield();
+      }
+    },
+    LOSS {
+      @Override
+      void begin(LeaderInitiatorTest test, MortiseLeaderInitiator leading) {
+        test.evict();
+      }
+    };
+
+    abstract void begin(LeaderInitiatorTest test, MortiseLeaderInitiator leading);
   }
 
   @Test

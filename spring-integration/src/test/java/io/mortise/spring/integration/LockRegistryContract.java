@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.mortise.JavaLock.LeaseLostMonitorException;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
-import io.mortise.LeaseLostMonitorException;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
 import io.mortise.admin.Eviction;

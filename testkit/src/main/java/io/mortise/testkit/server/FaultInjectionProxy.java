@@ -7,11 +7,15 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
 
 /**
  * A port of the loopback behind which a server stands, and between the two all that can become of a
@@ -25,6 +29,8 @@ public final class FaultInjectionProxy implements AutoCloseable {
     FAIR,
     /** It arrives late, by 20 to 200 ms. */
     SLOW,
+    /** Requests arrive in time, answers late by {@link #ANSWER_DELAY}. */
+    ANSWERS_LATE,
     /**
      * Nothing gets through, and nobody is told, not even of ends. What was sent meanwhile arrives
      * when it is over.
@@ -37,8 +43,19 @@ public final class FaultInjectionProxy implements AutoCloseable {
     /** Requests arrive, answers are lost; connections that lost some break when it is over. */
     MUTE,
     /** Requests are lost, answers arrive; connections that lost some break when it is over. */
-    DEAF
+    DEAF,
+    /** Requests arrive but for their last byte, which arrives when it is over. */
+    REQUESTS_CUT_SHORT,
+    /** Requests arrive, and what comes back is nonsense; connections that got some break later. */
+    GARBLED,
+    /** Answers arrive a byte at a time, and ever more late. */
+    DRIPPING,
+    /** Each connection breaks as soon as something is sent. */
+    RESETTING
   }
+
+  /** How late an answer is in {@link NetworkCondition#ANSWERS_LATE}. */
+  public static final Duration ANSWER_DELAY = Duration.ofMillis(300);
 
   private static final int NOWHERE = -1;
   private static final long LEAST_DELAY = 20_000_000;
@@ -51,6 +68,9 @@ public final class FaultInjectionProxy implements AutoCloseable {
 
     /** Something was lost: it breaks when the weather is fair again. */
     volatile boolean spoilt;
+
+    /** The weather changes it no more: what is sent is lost, and nobody is told. */
+    volatile boolean forgotten;
 
     /** The server's end is gone, and the client is not told. */
     volatile boolean halfOpen;
@@ -72,13 +92,13 @@ public final class FaultInjectionProxy implements AutoCloseable {
   private final Set<ProxiedConnection> proxiedConnections = ConcurrentHashMap.newKeySet();
   private final ServerSocket listening;
   private final String host;
-  private volatile int target;
+  private volatile IntSupplier targets;
   private volatile NetworkCondition networkCondition = NetworkCondition.FAIR;
 
   private FaultInjectionProxy(ServerSocket listening, String host, int target) {
     this.listening = listening;
     this.host = host;
-    this.target = target;
+    this.targets = () -> target;
   }
 
   /** A new port in front of one of the loopback. */
@@ -120,8 +140,22 @@ public final class FaultInjectionProxy implements AutoCloseable {
 
   /** Leads to another port of the same host from now on; connections break. */
   public void lead(int port) {
-    target = port;
+    targets = () -> port;
     reset();
+  }
+
+  /** Leads new connections to these ports of the same host, one after the other. */
+  public void spread(int... ports) {
+    AtomicInteger next = new AtomicInteger();
+    targets = () -> ports[Math.floorMod(next.getAndIncrement(), ports.length)];
+  }
+
+  /**
+   * Forgets the connections that there are, as a firewall does that saw nothing of them for a
+   * while: what is sent on them is lost, and nobody is told. New ones can be made.
+   */
+  public void forget() {
+    proxiedConnections.forEach(line -> line.forgotten = true);
   }
 
   /** Leads nowhere from now on; connections break. */
@@ -157,8 +191,9 @@ public final class FaultInjectionProxy implements AutoCloseable {
   }
 
   private void connect(Socket client) {
-    int port =
-        awaitPassage(NetworkCondition.REQUESTS_HELD) == NetworkCondition.FROZEN ? NOWHERE : target;
+    boolean passes = awaitPassage(NetworkCondition.REQUESTS_HELD) != NetworkCondition.FROZEN;
+    IntSupplier chosen = targets;
+    int port = passes ? chosen.getAsInt() : NOWHERE;
     if (port == NOWHERE) {
       end(client);
       return;
@@ -168,7 +203,7 @@ public final class FaultInjectionProxy implements AutoCloseable {
       client.setTcpNoDelay(true);
       line.server.setTcpNoDelay(true);
       proxiedConnections.add(line);
-      if (target != port || listening.isClosed()) {
+      if (targets != chosen || listening.isClosed()) {
         // Changed meanwhile, perhaps before this line was known.
         line.breakOff();
       }
@@ -211,8 +246,8 @@ public final class FaultInjectionProxy implements AutoCloseable {
             line.breakOff();
           }
         }
-        if (!lost && !line.halfOpen) {
-          out.write(buffer, 0, read);
+        if (!lost && !line.halfOpen && !line.forgotten) {
+          pass(line, to == line.client, out, buffer, read);
         }
       }
     } catch (IOException e) {
@@ -228,6 +263,44 @@ public final class FaultInjectionProxy implements AutoCloseable {
     proxiedConnections.remove(line);
   }
 
+  /** Hands on what was sent, as it is or as the weather wants it. */
+  private void pass(
+      ProxiedConnection line, boolean answer, OutputStream out, byte[] sent, int length)
+      throws IOException {
+    NetworkCondition weather = networkCondition;
+    if (weather == NetworkCondition.RESETTING) {
+      line.breakOff();
+    } else if (weather == NetworkCondition.GARBLED && answer) {
+      line.spoilt = true;
+      out.write("\u0007nonsense\r\n".repeat(1 + length / 11).getBytes(StandardCharsets.UTF_8));
+    } else if (weather == NetworkCondition.REQUESTS_CUT_SHORT && !answer) {
+      out.write(sent, 0, length - 1);
+      awaitPassage(weather);
+      out.write(sent, length - 1, 1);
+    } else if (weather == NetworkCondition.DRIPPING && answer) {
+      for (int i = 0; i < length; i++) {
+        out.write(sent, i, 1);
+        drip(i);
+      }
+    } else {
+      out.write(sent, 0, length);
+    }
+  }
+
+  private void drip(int byteNumber) {
+    guard.lock();
+    try {
+      long nanos = Math.min(MOST_DELAY, LEAST_DELAY * (byteNumber + 1));
+      while (nanos > 0 && networkCondition == NetworkCondition.DRIPPING) {
+        nanos = changed.awaitNanos(nanos);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      guard.unlock();
+    }
+  }
+
   /** Waits as the weather wants. Returns {@code FROZEN} only if the relay is closed. */
   private NetworkCondition awaitPassage(NetworkCondition holding) {
     if (networkCondition == NetworkCondition.FAIR) {
@@ -239,8 +312,15 @@ public final class FaultInjectionProxy implements AutoCloseable {
           && !listening.isClosed()) {
         changed.awaitUninterruptibly();
       }
-      long nanos = ThreadLocalRandom.current().nextLong(LEAST_DELAY, MOST_DELAY);
-      while (nanos > 0 && networkCondition == NetworkCondition.SLOW) {
+      NetworkCondition delaying = networkCondition;
+      long nanos =
+          switch (delaying) {
+            case SLOW -> ThreadLocalRandom.current().nextLong(LEAST_DELAY, MOST_DELAY);
+            case ANSWERS_LATE ->
+                holding == NetworkCondition.ANSWERS_HELD ? ANSWER_DELAY.toNanos() : 0;
+            default -> 0;
+          };
+      while (nanos > 0 && networkCondition == delaying) {
         nanos = changed.awaitNanos(nanos);
       }
       return networkCondition == holding ? NetworkCondition.FROZEN : networkCondition;

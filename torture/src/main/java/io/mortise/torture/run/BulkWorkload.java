@@ -2,6 +2,7 @@ package io.mortise.torture.run;
 
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
+import io.mortise.LeaseInDoubtException;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
@@ -144,7 +145,7 @@ final class BulkWorkload {
             remote++;
           }
           end = end == 0 ? System.nanoTime() + WORK_NANOS : end;
-        } catch (LeaseLostException e) {
+        } catch (LeaseLostException | LeaseInDoubtException e) {
           history.add(
               new HistoryEvent(System.nanoTime(), EventKind.LOST, worker, "local", 0, 0, 0));
         } catch (LockException e) {

@@ -2,6 +2,7 @@ package io.mortise.torture.run;
 
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
+import io.mortise.LeaseInDoubtException;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
@@ -96,7 +97,7 @@ final class Contender {
   private @Nullable ContenderGrant granted(Lease lease, String lock) {
     try {
       return new ContenderGrant(lease, hasTokens ? lease.token() : 0);
-    } catch (LeaseLostException e) {
+    } catch (LeaseLostException | LeaseInDoubtException e) {
       log(EventKind.STALE, lock, 0, 0);
       release(lease, lock);
       return null;
@@ -173,11 +174,11 @@ final class Contender {
 
   private @Nullable ContenderGrant acquireFairly(String lock) throws InterruptedException {
     String label = worker + "-" + attempt;
+    boolean looks = locks.admin().store().has(Feature.QUEUE);
     DistributedLock fair =
-        locks.lock(lock).with(LockOptions.DEFAULTS.withFair(true).withLabel(label));
+        locks.lock(lock).with(LockOptions.DEFAULTS.withFair(looks).withLabel(label));
     log(EventKind.ASKS, lock, 0, 0);
     CompletableFuture<Lease> asked = fair.acquireAsync(WAIT);
-    boolean looks = locks.admin().store().has(Feature.QUEUE);
     while (!asked.isDone() && looks) {
       // Who has the lock does not wait for a look that has got stuck.
       CompletableFuture<Boolean> look =

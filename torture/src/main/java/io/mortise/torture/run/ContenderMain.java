@@ -86,6 +86,8 @@ final class ContenderMain {
     contender(locks, history, contender -> contender.lockNaively(this::goesOn));
     contender(locks, history, contender -> contender.waitFairly(this::goesOn));
     contender(locks, history, contender -> contender.keepHolding(this::goesOn));
+    CrowdWorkload crowd = new CrowdWorkload(locks, history, this::goesOn);
+    start(crowd::run, CrowdWorkload.WAITERS);
     int width = number(settings, "bulk");
     if (width > 0) {
       BulkWorkload bulkWorkload = new BulkWorkload(locks, history, process);
@@ -126,7 +128,13 @@ final class ContenderMain {
   }
 
   private void start(WorkerLoop workerLoop) {
-    int worker = process * HistoryEvent.PROCESS + ++workers;
+    start(workerLoop, 1);
+  }
+
+  /** Starts a thread that stands for several workers, of which it is told the first. */
+  private void start(WorkerLoop workerLoop, int many) {
+    int worker = process * HistoryEvent.PROCESS + workers + 1;
+    workers += many;
     Thread thread =
         new Thread(
             () -> {

@@ -47,6 +47,10 @@ final class ContenderProcess implements AutoCloseable {
 
   private void expect(String word) {
     String line = process.answer();
+    if (line == null) {
+      throw new IllegalStateException(
+          "Client process %d ended before it said '%s': see clients.err.".formatted(number, word));
+    }
     if (!word.equals(line)) {
       throw new IllegalStateException(
           "Client process " + number + " said '" + line + "' instead of '" + word + "'.");

@@ -46,15 +46,20 @@ public final class ExpectedGuarantees {
   /** Whether a process that waits is served, however often others ask. */
   private final boolean servesAll;
 
+  /** Whether a crowd waits longer than few do. */
+  private final boolean delaysCrowds;
+
   private final Map<InjectedFault, Guarantee> cells;
 
   private ExpectedGuarantees(
       String mode,
       Duration lag,
       Set<Capability> capabilities,
+      boolean delaysCrowds,
       Map<InjectedFault, Guarantee> cells) {
     this.mode = mode;
     this.lag = lag;
+    this.delaysCrowds = delaysCrowds;
     // Without a queue nobody hands over: those that wait ask again, now and then.
     this.skipsDead =
         capabilities.containsAll(EnumSet.of(Capability.QUEUE, Capability.SKIPS_DISCONNECTED));
@@ -92,7 +97,10 @@ public final class ExpectedGuarantees {
     }
     // Without sessions each hold is a thing of its own in the store, with a lag that matters.
     Duration lag = profile.can(Capability.SESSION) ? Duration.ZERO : profile.expiryLag();
-    return new ExpectedGuarantees(row.isPresent() ? mode : "", lag, profile.capabilities(), cells);
+    boolean delaysCrowds =
+        row.isPresent() && table.cell(mode, "crowd").answer() == GuaranteeLevel.DELAYED;
+    return new ExpectedGuarantees(
+        row.isPresent() ? mode : "", lag, profile.capabilities(), delaysCrowds, cells);
   }
 
   /** A fault that is a case of two columns has to keep to the better one. */
@@ -131,6 +139,11 @@ public final class ExpectedGuarantees {
    */
   Duration expiry(Duration ttl) {
     return OBSERVED.matcher(mode).matches() ? ttl.multipliedBy(2) : ttl.plus(lag);
+  }
+
+  /** How much later than few waiters the next of a crowd has a lock: within a TTL, not a third. */
+  Duration crowdDelay(Duration ttl) {
+    return delaysCrowds ? ttl.multipliedBy(2).dividedBy(3) : Duration.ZERO;
   }
 
   /** Whether a process that waits is served, however often others ask. */

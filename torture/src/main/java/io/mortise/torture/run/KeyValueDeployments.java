@@ -15,6 +15,7 @@ import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
 import io.mortise.testkit.server.NatsServer;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +34,13 @@ final class KeyValueDeployments {
     return EtcdServer.installed()
         .map(
             program ->
-                single(wanted, "--data-dir", arguments -> EtcdServer.start(program, arguments)))
+                single(
+                    wanted,
+                    arguments -> EtcdServer.start(program, arguments),
+                    "--data-dir",
+                    "--auto-compaction-retention=30s",
+                    "--snapshot-count=1000",
+                    "--max-wals=2"))
         .map(
             made ->
                 made.storeDeployment()
@@ -61,7 +68,11 @@ final class KeyValueDeployments {
     return ConsulServer.installed()
         .map(
             program ->
-                single(wanted, "-data-dir", arguments -> ConsulServer.start(program, arguments)))
+                single(
+                    wanted,
+                    arguments -> ConsulServer.start(program, arguments),
+                    "-data-dir",
+                    "-hcl=raft_snapshot_threshold=1000 raft_trailing_logs=500"))
         .map(
             made ->
                 made.storeDeployment()
@@ -78,7 +89,7 @@ final class KeyValueDeployments {
   /** One NATS server, which forces its files to the disk seldom. */
   static Optional<StoreDeployment> nats(Set<InjectedFault> wanted) {
     return NatsServer.installed()
-        .map(program -> single(wanted, "-sd", arguments -> NatsServer.start(program, arguments)))
+        .map(program -> single(wanted, arguments -> NatsServer.start(program, arguments), "-sd"))
         .map(
             made ->
                 made.storeDeployment()
@@ -125,16 +136,21 @@ final class KeyValueDeployments {
   /**
    * A server that keeps files.
    *
-   * @param folderOption by which it is told where
    * @param start with further arguments
+   * @param folderOption by which it is told where
+   * @param arguments that keep its history short: a crowd fills the disk with some MB a second
    */
   private static <S extends LocalServer> SingleServer<S> single(
-      Set<InjectedFault> wanted, String folderOption, Function<String[], S> start) {
+      Set<InjectedFault> wanted,
+      Function<String[], S> start,
+      String folderOption,
+      String... arguments) {
     Optional<LossyDisk> disk = StoreDeployments.disk(wanted);
-    String[] arguments =
-        disk.map(there -> new String[] {folderOption, there.folder().resolve("data").toString()})
-            .orElse(new String[0]);
-    S server = StoreDeployments.started(() -> start.apply(arguments), List.of(disk));
+    List<String> all = new ArrayList<>(List.of(arguments));
+    disk.ifPresent(
+        there -> all.addAll(List.of(folderOption, there.folder().resolve("data").toString())));
+    S server =
+        StoreDeployments.started(() -> start.apply(all.toArray(String[]::new)), List.of(disk));
     StoreDeployment storeDeployment = new StoreDeployment(server.url(), true);
     disk.ifPresent(storeDeployment::owns);
     storeDeployment.owns(server);

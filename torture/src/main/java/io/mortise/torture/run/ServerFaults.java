@@ -89,6 +89,19 @@ final class ServerFaults {
    * before that may repeat itself, which would be two faults at a time.
    */
   static StoreDeployment clock(Optional<FakeClock> clock, StoreDeployment storeDeployment) {
+    return clock(clock, Optional.empty(), storeDeployment);
+  }
+
+  /**
+   * As above.
+   *
+   * @param processes a server of several processes, each of which asks for the time. It stands
+   *     still until all of them see the new one: a host has one clock
+   */
+  static StoreDeployment clock(
+      Optional<FakeClock> clock,
+      Optional<? extends LocalServer> processes,
+      StoreDeployment storeDeployment) {
     if (clock.isEmpty()) {
       String why =
           "libfaketime is not installed (Debian: faketime), or does not suit the server; it suits"
@@ -103,15 +116,37 @@ final class ServerFaults {
         .can(
             InjectedFault.CLOCK_FORWARD,
             (time, outage) -> {
-              shown.set(Duration.ofMillis(offset[0] += time.toMillis()));
-              Thread.sleep(shown.delay().toMillis());
+              offset[0] += time.toMillis();
+              step(shown, offset[0], processes, outage);
             })
         .can(
             InjectedFault.CLOCK_BACK,
             (time, outage) -> {
-              shown.set(Duration.ofMillis(offset[0] -= time.toMillis()));
-              Thread.sleep(shown.delay().plus(time).toMillis());
+              offset[0] -= time.toMillis();
+              step(shown, offset[0], processes, outage);
+              Thread.sleep(time.toMillis());
             });
+  }
+
+  private static void step(
+      FakeClock shown,
+      long offset,
+      Optional<? extends LocalServer> processes,
+      StoreDeployment.OutageListener outage)
+      throws InterruptedException {
+    if (processes.isEmpty()) {
+      shown.set(Duration.ofMillis(offset));
+      Thread.sleep(shown.delay().toMillis());
+      return;
+    }
+    LocalServer server = processes.get();
+    server.pause();
+    outage.begins();
+    shown.set(Duration.ofMillis(offset));
+    // The library counts full seconds.
+    Thread.sleep(shown.delay().plusSeconds(1).toMillis());
+    outage.ends();
+    server.resume();
   }
 
   /** A disk that can lose what was not forced to it. */

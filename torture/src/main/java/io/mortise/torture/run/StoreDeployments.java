@@ -120,7 +120,10 @@ final class StoreDeployments {
         storeDeployment,
         made -> {
           ServerFaults.only(server, made);
-          ServerFaults.clock(clock, made);
+          ServerFaults.clock(
+              clock,
+              server instanceof PostgresServer ? Optional.of(server) : Optional.empty(),
+              made);
           made.can(InjectedFault.FORGET, () -> ServerFaults.deleteRows(url));
         });
   }

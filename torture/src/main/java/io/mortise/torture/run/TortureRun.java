@@ -163,7 +163,8 @@ public final class TortureRun {
             .name("torture")
             .build()) {
       List<String> wanted =
-          new ArrayList<>(List.of(HistoryChecker.OPEN + 0, HistoryChecker.FAIR + 0));
+          new ArrayList<>(
+              List.of(HistoryChecker.OPEN + 0, HistoryChecker.FAIR + 0, HistoryChecker.CROWD + 0));
       for (int i = 0; i < plan.hot(); i++) {
         wanted.add(Contender.HOT + i);
       }
@@ -200,7 +201,8 @@ public final class TortureRun {
           historyChecker.take(event);
           timeline.take(event);
         });
-    CheckResult verdict = historyChecker.check(promises.servesAll());
+    CheckResult verdict =
+        historyChecker.check(promises.servesAll(), promises.crowdDelay(plan.ttl()));
     verdict.findings().forEach(timeline::mark);
     return new TortureResult(
         tortureEnvironment.name(),

@@ -568,6 +568,46 @@ class HistoryCheckerTest {
     assertThat(rules(checkHandOff(900))).containsExactly(SafetyRule.WAKE_UP);
   }
 
+  /** A lock that each of a crowd gives back at once, and that the next has so much later. */
+  private CheckResult checkCrowd(int waiters, long gap, long delay) {
+    List<String> lines = new ArrayList<>(List.of("10 A 1001 crowd-0 1 0 0"));
+    lines.add("20 G 1001 crowd-0 1 7 0");
+    long free = 40;
+    for (int i = 0; i < waiters; i++) {
+      lines.add("30 A " + (2001 + i) + " crowd-0 1 0 0");
+    }
+    lines.add("40 R 1001 crowd-0 1 0 0");
+    for (int i = 0; i < waiters; i++) {
+      lines.add(free + gap + " G " + (2001 + i) + " crowd-0 1 " + (8 + i) + " 0");
+      free += gap + 1;
+      lines.add(free + " R " + (2001 + i) + " crowd-0 1 0 0");
+    }
+    lines.forEach(line -> historyChecker.take(HistoryEvent.parse(line)));
+    return historyChecker.check(true, Duration.ofNanos(delay));
+  }
+
+  @Test
+  void givenACrowd_whenEachIsServedSoonAfterTheOneBefore_thenNothingIsFound() {
+    CheckResult checkResult = checkCrowd(300, 100, 0);
+    assertThat(checkResult.findings()).isEmpty();
+    assertThat(checkResult.figures().longest(SafetyRule.WAKE_UP)).isEqualTo(100);
+  }
+
+  @Test
+  void givenACrowd_whenReleasesStandBehindItsPolls_thenTheyWereWokenTooLate() {
+    assertThat(rules(checkCrowd(300, 900, 0))).contains(SafetyRule.WAKE_UP);
+  }
+
+  @Test
+  void givenACrowdThatMayBeDelayed_whenItWaitsNoLonger_thenNothingIsFound() {
+    assertThat(checkCrowd(300, 900, 100).findings()).isEmpty();
+  }
+
+  @Test
+  void givenACrowdThatMayBeDelayed_whenItWaitsLongerStill_thenItWasWokenTooLate() {
+    assertThat(rules(checkCrowd(300, 1_000, 100))).contains(SafetyRule.WAKE_UP);
+  }
+
   @Test
   void givenTheSameWhileTheHostRanNobody_thenNothingIsFound() {
     assertThat(checkHandOff(900, "850 P 2000 - 0 200 0").findings()).isEmpty();
@@ -757,7 +797,7 @@ class HistoryCheckerTest {
     for (String line : starving()) {
       historyChecker.take(HistoryEvent.parse(line));
     }
-    CheckResult result = historyChecker.check(false);
+    CheckResult result = historyChecker.check(false, Duration.ZERO);
     assertThat(result.isClean()).isTrue();
     assertThat(result.figures().cycles()).containsEntry(HistoryChecker.UNSERVED, 1L);
   }

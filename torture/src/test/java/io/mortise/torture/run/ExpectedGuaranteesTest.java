@@ -43,6 +43,17 @@ class ExpectedGuaranteesTest {
     assertThat(expiry("redis/always", all)).isEqualTo(TTL);
   }
 
+  @Test
+  void givenStoreThatDelaysCrowds_thenTheirNextHasTheLockWithinATtl_elseWithinAThird() {
+    assertThat(crowdDelay("etcd")).isEqualTo(Duration.ofSeconds(4).dividedBy(3));
+    assertThat(crowdDelay("postgresql")).isZero();
+    assertThat(crowdDelay("of nobody")).isZero();
+  }
+
+  private static Duration crowdDelay(String mode) {
+    return ExpectedGuarantees.of(TABLE, mode, profile(SKIPS), Set.of()).crowdDelay(TTL);
+  }
+
   private static FaultEffect effect(String mode, InjectedFault injectedFault) {
     FaultEffect faultEffect =
         ExpectedGuarantees.of(TABLE, mode, profile(SKIPS), EnumSet.of(injectedFault))

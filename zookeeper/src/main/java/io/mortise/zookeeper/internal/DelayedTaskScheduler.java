@@ -1,6 +1,7 @@
 package io.mortise.zookeeper.internal;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -9,6 +10,9 @@ import java.util.concurrent.TimeUnit;
 /** Runs short steps later, on one thread. */
 public final class DelayedTaskScheduler {
   private static final long RETRY_NANOS = 500_000_000;
+
+  /** The common pool may be full of tasks of the application. */
+  private static final Executor ENDS = WorkerPools.named("mortise-zookeeper-end");
 
   private final ScheduledThreadPoolExecutor executor;
 
@@ -43,7 +47,7 @@ public final class DelayedTaskScheduler {
 
   /** Runs a step again after a pause, even if the store, and its timer, are closed before. */
   public static void retryDetached(Runnable step) {
-    CompletableFuture.delayedExecutor(RETRY_NANOS, TimeUnit.NANOSECONDS).execute(step);
+    CompletableFuture.delayedExecutor(RETRY_NANOS, TimeUnit.NANOSECONDS, ENDS).execute(step);
   }
 
   /** What was to run later does not. */

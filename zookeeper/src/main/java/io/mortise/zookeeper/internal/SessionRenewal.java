@@ -34,8 +34,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>No renewal</b> for a TTL ends the session from this side: an engine that is stuck must not
  * hold locks because the client's own thread goes on.
  *
- * <p><b>A client that was handed in</b> is left open at the end. Its ZooKeeper session goes on, so
- * the layout removes what this session has there.
+ * <p><b>A client that was handed in</b> is left open: the layout removes what this session has.
  *
  * <p>Guarded by its session. {@link #renew}, {@link #close} and the events of the connection take
  * the guard; all else is called under it.
@@ -115,11 +114,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
             || last.link() == ZooKeeperConnection.ConnectionStatus.OVER);
   }
 
-  /**
-   * The present or last connection.
-   *
-   * @throws IllegalStateException if the session was never opened
-   */
+  /** The present or last connection, of a session that was opened at least once. */
   public ZooKeeperConnection connection() {
     ZooKeeperConnection present = zooKeeperConnection;
     if (present == null) {
@@ -155,6 +150,7 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     private List<PendingRenewal> earlier = List.of();
     private long sentAt;
     private long connectionNumber;
+    private long limit;
 
     PendingRenewal(long next, List<Long> seen, long now) {
       this.next = next;
@@ -203,13 +199,22 @@ public final class SessionRenewal implements ZooKeeperConnection.ConnectionListe
     PendingRenewal asked = new PendingRenewal(next, seen, ticker.nanos());
     guard.run(() -> begin(asked, previous));
     return asked.answer.completeOnTimeout(
-        unanswered("no answer in time"),
-        Math.max(ttl / 3, 2 * renewalProof.relay() + REPLY_NANOS),
-        TimeUnit.NANOSECONDS);
+        unanswered("no answer in time"), asked.limit, TimeUnit.NANOSECONDS);
+  }
+
+  /**
+   * Opening over a connection of our own waits for no proof, and callers wait for it. An engine
+   * that has not heard that it is open asks the same again, which does.
+   */
+  private long limit() {
+    long proof = Math.max(ttl / 3, 2 * renewalProof.relay() + REPLY_NANOS);
+    boolean needsNone = !isOpen() && storeResources.connector().isOwn();
+    return needsNone ? Math.min(proof, storeResources.timeout().toNanos()) : proof;
   }
 
   private void begin(PendingRenewal asked, long previous) {
     boolean isNew = phase == SessionPhase.NEW;
+    asked.limit = limit();
     if (isOver()) {
       answer(asked, lost);
     } else if (isNew && previous != 0) {

@@ -78,6 +78,11 @@ public final class StoreResources implements Executor {
     return display;
   }
 
+  /** How long an answer may take. */
+  Duration timeout() {
+    return timeout;
+  }
+
   /** How long sessions can be. */
   public SessionLimits limits() {
     return limits;

@@ -1,5 +1,6 @@
 package io.mortise.zookeeper.internal;
 
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -132,7 +133,8 @@ public final class ZooKeeperConnection implements Watcher {
       connectionListener.changed(event.getType(), event.getPath());
       return;
     }
-    switch (event.getState()) {
+    // The library tells no state of a SASL login that could not begin.
+    switch (Objects.requireNonNullElse(event.getState(), KeeperState.AuthFailed)) {
       case SyncConnected -> {
         if (connectionStatus == ConnectionStatus.DOWN) {
           long next = connection + 1;

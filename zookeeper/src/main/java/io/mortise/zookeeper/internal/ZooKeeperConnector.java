@@ -52,11 +52,21 @@ public final class ZooKeeperConnector {
       throw new StoreUnavailableException("The store is closed.");
     }
     Callable<ZooKeeper> theirs = clients;
-    if (servers != null) {
-      return ZooKeeperConnection.connect(servers, sessionMillis, connectionListener);
-    } else if (theirs == null) {
-      throw new IllegalStateException("Neither servers nor clients.");
+    try {
+      if (servers != null) {
+        return ZooKeeperConnection.connect(servers, sessionMillis, connectionListener);
+      } else if (theirs == null) {
+        throw new IllegalStateException("Neither servers nor clients.");
+      }
+      return over(theirs, connectionListener);
+    } catch (Error e) {
+      // No thread for a client, perhaps: a session that waits for this one must not wait for ever.
+      throw new StoreUnavailableException("No ZooKeeper client can be made: " + e + ".", e);
     }
+  }
+
+  private static ZooKeeperConnection over(
+      Callable<ZooKeeper> theirs, ZooKeeperConnection.ConnectionListener connectionListener) {
     try {
       return ZooKeeperConnection.over(theirs.call(), connectionListener);
     } catch (Exception e) {

@@ -1,10 +1,10 @@
 package io.mortise.zookeeper.internal;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
 import java.io.IOException;
-import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,7 +57,8 @@ public record ZooKeeperTarget(
       Pattern.compile("[a-z+]+://(?:([^/]*)@)?([^/@]+)((?:/[^/]+)*)/?");
 
   private static final Pattern SERVER =
-      Pattern.compile("(?:[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+])(?::(\\d{1,5}))?");
+      Pattern.compile(
+          "(?:[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.]+(?:%[A-Za-z0-9._-]+)?])(?::(\\d{1,5}))?");
 
   /**
    * Reads a URL.
@@ -129,7 +130,7 @@ public record ZooKeeperTarget(
   }
 
   private static ZKClientConfig config(StoreUrl url) {
-    ZKClientConfig config = new ZKClientConfig();
+    ZKClientConfig config = new UrlConfig();
     if (!url.flag("tls", false)) {
       for (String only : TLS_ONLY) {
         if (url.parameter(only) != null) {
@@ -146,8 +147,12 @@ public record ZooKeeperTarget(
         "zookeeper.ssl.hostnameVerification", Boolean.toString(url.flag("verify-host", true)));
     String trusted = readable(url, "ca");
     if (trusted != null) {
+      String type = type(trusted);
+      if (type.equals("PEM")) {
+        var unused = ServerUrl.trusted(url, true);
+      }
       config.setProperty("zookeeper.ssl.trustStore.location", trusted);
-      config.setProperty("zookeeper.ssl.trustStore.type", type(trusted));
+      config.setProperty("zookeeper.ssl.trustStore.type", type);
     }
     String own = readable(url, "keystore");
     if (own != null) {
@@ -156,6 +161,22 @@ public record ZooKeeperTarget(
       config.setProperty("zookeeper.ssl.keyStore.password", url.parameter("keystore-password", ""));
     }
     return config;
+  }
+
+  /**
+   * Without the system properties of ZooKeeper, which other clients of the JVM may need. One is
+   * followed: half of the library reads {@code jute.maxbuffer} itself, and knows no other way.
+   */
+  private static final class UrlConfig extends ZKClientConfig {
+    UrlConfig() {
+      setProperty(ENABLE_CLIENT_SASL_KEY, "false");
+      setProperty(ZOOKEEPER_REQUEST_TIMEOUT, "0");
+    }
+
+    @Override
+    protected void handleBackwardCompatibility() {
+      setProperty(JUTE_MAXBUFFER, System.getProperty(JUTE_MAXBUFFER));
+    }
   }
 
   private static @Nullable String readable(StoreUrl url, String name) {
@@ -173,7 +194,7 @@ public record ZooKeeperTarget(
 
   private static String decode(StoreUrl url, String part) {
     try {
-      return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
+      return StoreUrl.decode(part);
     } catch (IllegalArgumentException showsThePart) {
       throw wrong(url);
     }

@@ -12,6 +12,7 @@ import io.mortise.console.internal.observer.Observer;
 import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.view.LockFormatter;
 import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.spi.AttemptId;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,7 +46,6 @@ final class EvictionEndpoint {
       throw RefusedException.notFound();
     }
     Map<String, Object> body = body(request);
-    String attempt = text(body, "attempt");
     String token = text(body, "token");
     boolean now = isNow(text(body, "how"));
     if (!allowed.contains(now ? BREAK : CLOSE)) {
@@ -57,6 +57,7 @@ final class EvictionEndpoint {
               + (now ? BREAK : CLOSE)
               + ", in Java ConsoleBuilder.allow, in Spring Boot mortise.console.allow.");
     }
+    String attempt = attempt(body);
     if (now && !name.equals(text(body, "confirm"))) {
       throw RefusedException.badRequest("To free a lock at once, 'confirm' has to be its name.");
     }
@@ -126,11 +127,11 @@ final class EvictionEndpoint {
   }
 
   private static Optional<LockParticipant> find(
-      List<LockParticipant> parties, @Nullable String attempt, @Nullable String token) {
+      List<LockParticipant> parties, String attempt, @Nullable String token) {
     return parties.stream()
         .filter(
             party ->
-                LockFormatter.isAttempt(party, attempt)
+                party.attempt().equals(attempt)
                     && Objects.equals(LockFormatter.jsonToken(party.token()), token))
         .findFirst();
   }
@@ -150,6 +151,16 @@ final class EvictionEndpoint {
       return false;
     }
     throw RefusedException.badRequest("'how' has to be close or break.");
+  }
+
+  /** In the form of {@link LockParticipant#attempt()}. */
+  private static String attempt(Map<String, Object> body) {
+    String text = text(body, "attempt");
+    try {
+      return AttemptId.of(text == null ? "" : text).encoded();
+    } catch (IllegalArgumentException e) {
+      throw RefusedException.badRequest(String.valueOf(e.getMessage()));
+    }
   }
 
   private static @Nullable String text(Map<String, Object> body, String key) {

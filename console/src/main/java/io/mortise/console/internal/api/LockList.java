@@ -11,6 +11,7 @@ import io.mortise.console.internal.observer.SeenSession;
 import io.mortise.console.internal.view.LockFormatter;
 import io.mortise.console.internal.view.LockFormatter.Condition;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -54,17 +55,24 @@ final class LockList {
    * A lock with what decides its place.
    *
    * @param rank of its worst trouble
+   * @param held until the same time for all locks, as {@code waitedNanos} is
    */
   private record Row(
-      SeenLock lock, Condition condition, Set<Trouble> troubles, int rank, long waitedNanos) {
-    static Row of(SeenLock lock, Trouble.Finder finder) {
+      SeenLock lock,
+      Condition condition,
+      Set<Trouble> troubles,
+      int rank,
+      Duration held,
+      long waitedNanos) {
+    static Row of(SeenLock lock, Trouble.Finder finder, Instant now) {
       Set<Trouble> troubles = finder.of(lock);
-      Duration waited = lock.waitedFor();
+      Duration waited = lock.waitedAt(now);
       return new Row(
           lock,
           finder.condition(lock),
           troubles,
           troubles.isEmpty() ? Trouble.NO_RANK : troubles.iterator().next().rank(),
+          lock.heldAt(now),
           waited != null ? waited.toNanos() : lock.isWaited() ? 1 : 0);
     }
   }
@@ -79,6 +87,7 @@ final class LockList {
    */
   private Rows rows(int most, boolean asks) {
     Trouble.Finder finder = new Trouble.Finder(observer);
+    Instant now = observer.now();
     Predicate<SeenLock> matches = matcher();
     Comparator<Row> order = comparator();
     PriorityQueue<Row> best = new PriorityQueue<>(order.reversed());
@@ -87,7 +96,7 @@ final class LockList {
     for (SeenLock lock : observer.locks()) {
       exact |= lock.name().equals(text);
       if (matches.test(lock)) {
-        Row row = Row.of(lock, finder);
+        Row row = Row.of(lock, finder, now);
         if (isWanted(row)) {
           total++;
           add(best, row, order, most);
@@ -95,7 +104,7 @@ final class LockList {
       }
     }
     if (asks && !exact && from == 0 && isName(text) && text.startsWith(prefix)) {
-      Row row = Row.of(observer.search(text), finder);
+      Row row = Row.of(observer.search(text), finder, now);
       if (row.condition() != Condition.FREE && isWanted(row)) {
         total++;
         add(best, row, order, most);
@@ -134,7 +143,7 @@ final class LockList {
     List<Row> page = rows.first().subList(Math.min(from, rows.first().size()), rows.first().size());
     int end = from + page.size();
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
-    json.put("asOfAt", JsonParts.at(observer.now()));
+    json.put("asOfAt", JsonParts.at(observer.survey().asOf()));
     json.put("complete", observer.survey().complete());
     json.put("total", rows.total());
     json.put("next", !page.isEmpty() && end < rows.total() ? Integer.toString(end) : null);
@@ -272,8 +281,7 @@ final class LockList {
 
   private Comparator<Row> comparator() {
     Comparator<Row> name = Comparator.comparing(row -> row.lock().name());
-    Comparator<Row> held =
-        Comparator.<Row, Duration>comparing(row -> row.lock().heldFor()).reversed();
+    Comparator<Row> held = Comparator.comparing(Row::held).reversed();
     Comparator<Row> waited = Comparator.comparingLong(Row::waitedNanos).reversed();
     return switch (sort) {
       case "name" -> name;

@@ -56,7 +56,7 @@ final class ProcessList {
             .toList();
     int end = (int) Math.min((long) from + limit, found.size());
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
-    json.put("asOfAt", JsonParts.at(observer.now()));
+    json.put("asOfAt", JsonParts.at(observer.sessionsAsOf()));
     json.put("total", found.size());
     json.put("next", end < found.size() ? Integer.toString(end) : null);
     json.put(
@@ -119,7 +119,7 @@ final class ProcessList {
       }
     }
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
-    json.put("asOfAt", JsonParts.at(observer.now()));
+    json.put("asOfAt", JsonParts.at(observer.sessionsAsOf()));
     json.put("process", new ProcessList(observer).process(session));
     json.put("holds", holding);
     json.put("waits", waiting);
@@ -163,7 +163,7 @@ final class ProcessList {
     link.put("label", label);
     link.put("mode", mode);
     link.put("token", token);
-    link.put("sinceMillis", since.isZero() ? null : since.toMillis());
+    link.put("sinceMillis", LockFormatter.jsonAge(since));
     link.put("asOfAt", JsonParts.at(lock.at()));
     return link;
   }

@@ -28,6 +28,7 @@ final class StatusReport {
 
   private final Observer observer;
   private final Trouble.Finder finder;
+  private final Instant now;
   private final Map<String, Integer> groups = new HashMap<>();
   private final List<Alarm> alarms = new ArrayList<>();
   private final Map<Trouble, Integer> troubles = new HashMap<>();
@@ -40,6 +41,7 @@ final class StatusReport {
   private StatusReport(Observer observer) {
     this.observer = observer;
     this.finder = new Trouble.Finder(observer);
+    this.now = observer.now();
   }
 
   /** Something to be seen from every page. */
@@ -72,12 +74,13 @@ final class StatusReport {
     uncontended += condition == Condition.HELD && !lock.isWaited() ? 1 : 0;
     found.forEach(trouble -> troubles.merge(trouble, 1, Integer::sum));
     groups.merge(SeenLock.group(lock.name()), 1, Integer::sum);
-    Duration waited = lock.waitedFor();
+    Duration waited = lock.waitedAt(now);
     if (waited != null && waited.compareTo(longestWait) > 0) {
       longestWait = waited;
     }
-    if (condition == Condition.HELD && lock.heldFor().compareTo(longestHold) > 0) {
-      longestHold = lock.heldFor();
+    Duration since = lock.heldAt(now);
+    if (condition == Condition.HELD && since.compareTo(longestHold) > 0) {
+      longestHold = since;
     }
     if (found.contains(Trouble.GONE)) {
       alarm("gone", lock);
@@ -115,7 +118,15 @@ final class StatusReport {
             ? null
             : Map.of("sinceAt", outage.since().toEpochMilli(), "message", outage.message()));
     json.put("survey", survey());
-    json.put("budget", Map.of("share", observer.share(), "used", rounded(observer.cost().share())));
+    json.put(
+        "budget",
+        Map.of(
+            "share",
+            observer.share(),
+            "used",
+            rounded(observer.cost().share()),
+            "putOffMillis",
+            observer.cost().putOff().toMillis()));
     json.put("counts", counts());
     json.put("longestWaitMillis", longestWait.toMillis());
     json.put("longestHoldMillis", longestHold.toMillis());

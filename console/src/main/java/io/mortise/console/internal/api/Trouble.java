@@ -5,6 +5,7 @@ import io.mortise.console.internal.observer.SeenLock;
 import io.mortise.console.internal.observer.SeenSession;
 import io.mortise.console.internal.observer.WaitCycle;
 import io.mortise.console.internal.view.LockFormatter.Condition;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
@@ -79,12 +80,16 @@ public enum Trouble {
       return found;
     }
 
-    /** As far as a survey tells: whether the holder is there may be known of its process only. */
+    /**
+     * As far as a survey tells: whether the holder is there may be known of its process only. A
+     * lock that was seen before its process was over may have been released in between.
+     */
     public Condition condition(SeenLock lock) {
       String attempt = lock.firstAttempt();
       if (!lock.full() && lock.condition() == Condition.HELD && attempt != null) {
         SeenSession session = observer.session(SeenLock.session(attempt));
-        if (lock.holders() == 1 && session != null && session.over()) {
+        Instant over = session == null ? null : session.overSince();
+        if (lock.holders() == 1 && over != null && lock.at().isAfter(over)) {
           return Condition.GONE;
         }
       }

@@ -25,7 +25,7 @@ final class WaitsReport {
   private final Observer observer;
   private final List<LockInfo> locks;
   private final WaitGraph graph;
-  private final Instant asOf;
+  private final @Nullable Instant asOf;
   private final Set<String> nodes = new LinkedHashSet<>();
   private final Set<String> told = new HashSet<>();
 
@@ -34,7 +34,8 @@ final class WaitsReport {
     List<SeenLock> waited = observer.waited();
     this.locks = waited.stream().map(SeenLock::info).toList();
     this.graph = new WaitGraph(locks);
-    this.asOf = waited.stream().map(SeenLock::at).min(Instant::compareTo).orElseGet(observer::now);
+    this.asOf =
+        waited.stream().map(SeenLock::at).min(Instant::compareTo).orElse(observer.survey().asOf());
   }
 
   static Map<String, @Nullable Object> json(Observer observer) {
@@ -79,7 +80,7 @@ final class WaitsReport {
                   edge.put("to", holder);
                   edge.put("lock", lock.name());
                   edge.put("attempt", LockFormatter.attempt(wait.party().attempt()));
-                  edge.put("sinceMillis", wait.party().since().toMillis());
+                  edge.put("sinceMillis", LockFormatter.jsonAge(wait.party().since()));
                   edges.add(edge);
                   nodes.add(wait.session());
                   nodes.add(holder);
@@ -113,7 +114,7 @@ final class WaitsReport {
     for (Link hold : graph.waitedHolds(session)) {
       Map<String, @Nullable Object> json = new LinkedHashMap<>();
       json.put("lock", hold.lock().name());
-      json.put("sinceMillis", hold.party().since().toMillis());
+      json.put("sinceMillis", LockFormatter.jsonAge(hold.party().since()));
       json.put(
           "waiters",
           graph.waiters(hold.lock()).stream().map(wait -> waiter(wait, inCycle, depth)).toList());
@@ -130,7 +131,7 @@ final class WaitsReport {
     json.put("session", wait.session());
     json.put("attempt", LockFormatter.attempt(wait.party().attempt()));
     json.put("label", wait.party().label());
-    json.put("sinceMillis", wait.party().since().toMillis());
+    json.put("sinceMillis", LockFormatter.jsonAge(wait.party().since()));
     json.put("again", again);
     json.put("holds", again ? List.of() : holds(wait.session(), inCycle, depth + 1));
     return json;

@@ -29,13 +29,17 @@ final class ApplicationGuard extends RequestGuard {
   }
 
   @Override
+  boolean admits(ConsoleRequest request) {
+    return caller(request).mayLook();
+  }
+
+  @Override
   @Nullable ConsoleResponse refusal(ConsoleRequest request) {
-    Caller caller = caller(request);
-    if (caller.mayLook()) {
+    if (admits(request)) {
       return null;
     }
     return ConsoleResponse.error(
-        caller.user() == null
+        caller(request).user() == null
             ? new RefusedException(
                 403,
                 "forbidden",

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param path as it was sent, from where its reader begins
  * @param query as it was sent; empty if there is none
  * @param headers the values of a header, by its name
- * @param body at most one byte more than {@link RequestGuard#MAX_BODY}; empty if the caller may not
- *     act: nobody else keeps a thread by sending slowly
+ * @param body at most one byte more than {@link RequestGuard#MAX_BODY}; empty without the token, or
+ *     if the caller may not act: nobody else keeps a thread by sending slowly
  * @param caller what the application says of it; null if the console stands alone
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -62,6 +62,11 @@ public record ConsoleRequest(
       }
     }
     return parameters;
+  }
+
+  /** The same request with its body. */
+  ConsoleRequest withBody(byte[] read) {
+    return new ConsoleRequest(method, path, query, headers, read, caller);
   }
 
   /** The same request with another path. */

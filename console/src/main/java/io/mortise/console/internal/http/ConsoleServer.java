@@ -3,16 +3,15 @@ package io.mortise.console.internal.http;
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -20,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The console on the HTTP server of the JDK. Requests have a few threads, each stream one of its
- * own.
+ * own. The body of a request is read after its token was found right.
  *
  * <p>Two properties of that server are read once in a process, when its classes are loaded: without
  * {@code nodelay} each answer on a kept connection takes 44 ms, and without {@code maxReqTime} a
@@ -35,42 +34,39 @@ public final class ConsoleServer implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(ConsoleServer.class);
 
-  private static final int THREADS = 16;
-  private static final int MAX_QUEUED = 64;
   private static final int MAX_DELAYED = 64;
-  private static final int PORTS = 20;
 
   private final HttpServer server;
-  private final ThreadPoolExecutor requests;
   private final StreamThreads streams = new StreamThreads();
+  private final RequestThreads requests = new RequestThreads(streams.timer(), Ticker.SYSTEM);
   private final Semaphore delayed = new Semaphore(MAX_DELAYED);
   private final ConsoleSite site;
   private final Map<String, String> everywhere;
+
+  /** Whether the body of a request was read before its answer is written. */
+  private enum RequestBody {
+    /** It was read whole, or there is none. */
+    READ,
+    UNREAD
+  }
 
   private ConsoleServer(HttpServer server, ConsoleSite site) {
     this.server = server;
     this.site = site;
     this.everywhere = site.headers();
-    this.requests =
-        new ThreadPoolExecutor(
-            THREADS,
-            THREADS,
-            30,
-            TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(MAX_QUEUED),
-            StreamThreads.daemons());
-    requests.allowCoreThreadTimeOut(true);
   }
 
   /**
-   * Listens, at the next free port if the wanted one is taken.
+   * Listens.
    *
+   * @param ports how many ports to try, from the wanted one on
    * @param site makes what answers, once the address is known
-   * @throws IOException if it cannot listen there, nor at one of the ports that follow
+   * @throws IOException if it cannot listen at any of them
    */
   public static ConsoleServer start(
-      InetSocketAddress wanted, Function<InetSocketAddress, ConsoleSite> site) throws IOException {
-    HttpServer server = bind(wanted);
+      InetSocketAddress wanted, int ports, Function<InetSocketAddress, ConsoleSite> site)
+      throws IOException {
+    HttpServer server = bind(wanted, ports);
     ConsoleServer started = new ConsoleServer(server, site.apply(server.getAddress()));
     server.createContext("/", started::handle);
     server.setExecutor(started.requests);
@@ -78,8 +74,8 @@ public final class ConsoleServer implements AutoCloseable {
     return started;
   }
 
-  private static HttpServer bind(InetSocketAddress wanted) throws IOException {
-    int last = wanted.getPort() == 0 ? 0 : Math.min(wanted.getPort() + PORTS, 65_535);
+  private static HttpServer bind(InetSocketAddress wanted, int ports) throws IOException {
+    int last = wanted.getPort() == 0 ? 0 : Math.min(wanted.getPort() + ports - 1, 65_535);
     for (int port = wanted.getPort(); ; port++) {
       try {
         return HttpServer.create(new InetSocketAddress(wanted.getAddress(), port), 0);
@@ -103,9 +99,19 @@ public final class ConsoleServer implements AutoCloseable {
 
   private void handle(HttpExchange exchange) {
     try {
-      ConsoleResponse response = site.answer(request(exchange));
+      ConsoleRequest head = head(exchange);
+      boolean admitted = site.admits(head);
+      requests.hasRead();
+      boolean acts = admitted && head.method().equals("POST");
+      ConsoleRequest request =
+          acts
+              ? head.withBody(exchange.getRequestBody().readNBytes(RequestGuard.MAX_BODY + 1))
+              : head;
+      boolean isWhole = acts && request.body().length <= RequestGuard.MAX_BODY;
+      RequestBody body = isWhole || !hasBody(exchange) ? RequestBody.READ : RequestBody.UNREAD;
+      ConsoleResponse response = site.answer(request);
       if (response.delay().isZero()) {
-        respond(exchange, response);
+        respond(exchange, body, response);
       } else if (delayed.tryAcquire()) {
         ScheduledFuture<?> unused =
             streams
@@ -113,7 +119,7 @@ public final class ConsoleServer implements AutoCloseable {
                 .schedule(
                     () -> {
                       delayed.release();
-                      requests.execute(() -> respond(exchange, response));
+                      requests.execute(() -> respond(exchange, body, response));
                     },
                     response.delay().toMillis(),
                     TimeUnit.MILLISECONDS);
@@ -126,33 +132,39 @@ public final class ConsoleServer implements AutoCloseable {
     }
   }
 
-  private static ConsoleRequest request(HttpExchange exchange) throws IOException {
-    String method = exchange.getRequestMethod();
+  private static ConsoleRequest head(HttpExchange exchange) {
     Headers headers = exchange.getRequestHeaders();
     String query = exchange.getRequestURI().getRawQuery();
-    byte[] body =
-        method.equals("POST")
-            ? exchange.getRequestBody().readNBytes(RequestGuard.MAX_BODY + 1)
-            : new byte[0];
     return new ConsoleRequest(
-        method,
+        exchange.getRequestMethod(),
         exchange.getRequestURI().getRawPath(),
         query == null ? "" : query,
         name -> headers.getOrDefault(name, List.of()),
-        body,
+        new byte[0],
         null);
   }
 
-  private void respond(HttpExchange exchange, ConsoleResponse response) {
+  private static boolean hasBody(HttpExchange exchange) {
+    Headers headers = exchange.getRequestHeaders();
+    return headers.containsKey("Content-Length") || headers.containsKey("Transfer-Encoding");
+  }
+
+  private void respond(HttpExchange exchange, RequestBody body, ConsoleResponse response) {
     ConsoleResponse.StreamBody stream = response.stream();
     if (stream == null) {
+      if (body == RequestBody.UNREAD) {
+        // The JDK's server reads what is left of the body, for as long as that takes.
+        requests.reads();
+      } else {
+        requests.hasRead();
+      }
       try (exchange) {
         send(exchange, response);
       } catch (IOException | RuntimeException e) {
         log.debug("A client of the console has gone away.", e);
       }
     } else if (!streams.start(() -> write(exchange, response, stream))) {
-      respond(exchange, streams.refusal());
+      respond(exchange, body, streams.refusal());
     }
   }
 

@@ -63,6 +63,15 @@ public final class ConsoleSite {
     return files.securityHeaders();
   }
 
+  /** Whether a request may use the API, as far as its head tells. */
+  boolean admits(ConsoleRequest received) {
+    try {
+      return guard.admits(received);
+    } catch (RefusedException e) {
+      return false;
+    }
+  }
+
   /** Never throws. */
   ConsoleResponse answer(ConsoleRequest received) {
     try {
@@ -99,7 +108,7 @@ public final class ConsoleSite {
   }
 
   private static ConsoleResponse failed(int status, String error, Exception e, String remedy) {
-    String message = OutputSanitizer.hide(String.valueOf(e.getMessage()));
+    String message = OutputSanitizer.message(e);
     return ConsoleResponse.error(new RefusedException(status, error, message, remedy));
   }
 

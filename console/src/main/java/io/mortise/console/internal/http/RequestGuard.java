@@ -35,6 +35,13 @@ abstract class RequestGuard {
    */
   abstract void checkSource(ConsoleRequest request);
 
+  /**
+   * Whether the head of a request proves a right to use the API. Nothing else is read of others.
+   *
+   * @throws RefusedException if it cannot be told
+   */
+  abstract boolean admits(ConsoleRequest request);
+
   /** The answer to a request to the API that has no right to one; null if it has. */
   abstract @Nullable ConsoleResponse refusal(ConsoleRequest request);
 

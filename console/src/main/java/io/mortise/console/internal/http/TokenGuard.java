@@ -67,8 +67,13 @@ final class TokenGuard extends RequestGuard {
   }
 
   @Override
+  boolean admits(ConsoleRequest request) {
+    return token.isIn(request.header("Authorization"));
+  }
+
+  @Override
   @Nullable ConsoleResponse refusal(ConsoleRequest request) {
-    if (token.isIn(request.header("Authorization"))) {
+    if (admits(request)) {
       return null;
     }
     RefusedException refused =

@@ -60,13 +60,20 @@ final class ChangeDetector {
     boolean allWaiters = waits.size() == after.info().waiterCount();
     waited.forEach(
         (attempt, party) -> {
-          if (allWaiters && !waits.containsKey(attempt) && !holds.containsKey(attempt)) {
-            String text =
-                sameHolders
-                    ? null
-                    : "or it held the lock for less than " + DurationText.format(between);
-            events.add(event(ObservedKind.GAVE_UP, party, after.at(), null, between, text));
+          if (!allWaiters || waits.containsKey(attempt) || holds.containsKey(attempt)) {
+            return;
           }
+          EndedHold told = after.info().lastEnd();
+          if (told != null && told.attempt().equals(attempt)) {
+            events.add(
+                event(ObservedKind.ENDED, party, after.at(), null, between, null).explained(told));
+            return;
+          }
+          String text =
+              sameHolders
+                  ? null
+                  : "or it held the lock for less than " + DurationText.format(between);
+          events.add(event(ObservedKind.GAVE_UP, party, after.at(), null, between, text));
         });
     holds.forEach(
         (attempt, party) -> {
@@ -98,7 +105,7 @@ final class ChangeDetector {
       if (party != null) {
         end(party);
       } else {
-        events.add(first(ObservedKind.RELEASED, before, after.at(), held, between));
+        events.add(told(first(ObservedKind.ENDED, before, after.at(), held, between)));
       }
     }
     LockParticipant holder = after.first();
@@ -123,27 +130,22 @@ final class ChangeDetector {
   }
 
   private void end(LockParticipant party) {
-    EndedHold told = after.info().lastEnd();
-    EndCause cause =
-        told != null && told.attempt().equals(party.attempt())
-            ? told.cause()
-            : LockFormatter.isGone(party) ? EndCause.SESSION_EXPIRED : EndCause.RELEASED;
-    ObservedKind kind =
-        switch (cause) {
-          case RELEASED -> ObservedKind.RELEASED;
-          case EVICTED -> ObservedKind.EVICTED;
-          case AT_MOST, SESSION_EXPIRED -> ObservedKind.LOST;
-        };
+    Duration held = party.since().isZero() ? null : party.since().plus(between);
+    ObservedEvent ended = event(ObservedKind.ENDED, party, after.at(), held, between, null);
+    ObservedEvent told = told(ended);
+    // It was last seen to hold with its session over: no release has ended it, by what was seen.
     events.add(
-        event(
-            kind,
-            party,
-            after.at(),
-            party.since().isZero() ? null : party.since().plus(between),
-            between,
-            cause == EndCause.RELEASED
-                ? null
-                : LockFormatter.cause(new EndedHold(party.attempt(), cause))));
+        told.kind() == ObservedKind.ENDED && LockFormatter.isGone(party)
+            ? ended.explained(new EndedHold(party.attempt(), EndCause.SESSION_EXPIRED))
+            : told);
+  }
+
+  /**
+   * With how it has ended, if the later look has the record's last end and that is of this hold.
+   */
+  private ObservedEvent told(ObservedEvent ended) {
+    EndedHold told = after.info().lastEnd();
+    return told != null && told.attempt().equals(ended.attempt()) ? ended.explained(told) : ended;
   }
 
   private void begin(ObservedKind kind, LockParticipant party) {

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at the locks that matter, the one that was not looked at for longest first: before all
- * those that are open on a screen, then those of deadlocks.
+ * those that are open on a screen, then those of deadlocks; in the end those whose hold was seen to
+ * have ended, since their record knows how.
  */
 final class HotTask extends ObserverTask {
   /** The least time between two looks at the same lock. */
@@ -48,9 +49,6 @@ final class HotTask extends ObserverTask {
 
   @Override
   long dueIn(long now) {
-    if (!viewers.isAnybodyThere()) {
-      return NOTHING;
-    }
     String next = next(now);
     return next == null ? NOTHING : dueAt(next, now) - now;
   }
@@ -62,7 +60,7 @@ final class HotTask extends ObserverTask {
 
   private @Nullable String next(long now) {
     String oldest = null;
-    for (Set<String> names : List.of(viewers.locks(), inCycles, seen.hot())) {
+    for (Set<String> names : names()) {
       for (String name : names) {
         if (oldest == null || dueAt(name, now) < dueAt(oldest, now)) {
           oldest = name;
@@ -75,16 +73,20 @@ final class HotTask extends ObserverTask {
     return oldest;
   }
 
+  /** Without anybody there, only how holds have ended is asked for: later the record tells less. */
+  private List<Set<String>> names() {
+    return viewers.isAnybodyThere()
+        ? List.of(viewers.locks(), inCycles, seen.hot(), seen.unexplained())
+        : List.of(seen.unexplained());
+  }
+
   @Override
   void run(long now) {
     String name = Objects.requireNonNull(next(now));
     lookedAt.put(name, now);
     Set<String> open = viewers.locks();
-    lookedAt
-        .keySet()
-        .removeIf(
-            other ->
-                !open.contains(other) && !inCycles.contains(other) && !seen.hot().contains(other));
+    List<Set<String>> names = names();
+    lookedAt.keySet().removeIf(other -> names.stream().noneMatch(each -> each.contains(other)));
     LockInfo info = admin.find(name).orElse(null);
     Instant at = clock.instant();
     SeenLock look = info == null ? SeenLock.free(name, at, now) : SeenLock.of(info, at, now);

@@ -1,7 +1,9 @@
 package io.mortise.console.internal.observer;
 
+import io.mortise.admin.EndedHold;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.console.internal.view.LockFormatter;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -88,13 +90,13 @@ public record ObservedEvent(
         text);
   }
 
-  /** The end of a hold that nobody saw. */
+  /** The end of a hold while no console ran: nobody knows when. */
   ObservedEvent endedUnseen(Instant now) {
     Duration held = Duration.between(at, now);
     return new ObservedEvent(
         0,
         now,
-        ObservedKind.RELEASED,
+        ObservedKind.ENDED,
         lock,
         session,
         client,
@@ -103,12 +105,26 @@ public record ObservedEvent(
         token,
         held,
         held,
-        "ended while the console did not run");
+        "while the console did not run");
   }
 
   ObservedEvent withSeq(long number) {
     return new ObservedEvent(
         number, at, kind, lock, session, client, label, attempt, token, held, doubt, text);
+  }
+
+  /** This end of a hold, as the record of its lock tells it. */
+  ObservedEvent explained(EndedHold end) {
+    return switch (end.cause()) {
+      case RELEASED -> as(ObservedKind.RELEASED, kind == ObservedKind.LOST ? null : text);
+      case EVICTED -> as(ObservedKind.EVICTED, LockFormatter.cause(end));
+      case AT_MOST, SESSION_EXPIRED -> as(ObservedKind.LOST, LockFormatter.cause(end));
+    };
+  }
+
+  /** This end of a hold, of which no record tells any more. */
+  ObservedEvent unexplained() {
+    return as(kind, text == null ? "not seen how" : "not seen how, " + text);
   }
 
   ObservedEvent as(ObservedKind other, @Nullable String why) {

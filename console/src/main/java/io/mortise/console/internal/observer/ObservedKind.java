@@ -6,6 +6,8 @@ import java.util.Locale;
 public enum ObservedKind {
   GRANTED,
   RELEASED,
+  /** A hold has ended, and nobody knows how. */
+  ENDED,
   LOST,
   EVICTED,
   BROKEN,

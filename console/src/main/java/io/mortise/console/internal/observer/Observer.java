@@ -138,6 +138,11 @@ public final class Observer {
     return survey;
   }
 
+  /** When the last list of all sessions began; of a store that has none, the last survey. */
+  public @Nullable Instant sessionsAsOf() {
+    return seen.sessions().listedAt(survey.asOf());
+  }
+
   /** The last times in which nothing was seen, the oldest first. */
   public List<Outages.Gap> gaps() {
     return outages.gaps();
@@ -318,6 +323,7 @@ public final class Observer {
         LockSupport.parkNanos(this, Math.min(nap, LONGEST_NAP));
       }
     }
+    seen.tellUnexplained();
     if (history != null) {
       history.close(clock.instant());
     }
@@ -332,7 +338,7 @@ public final class Observer {
     try {
       admin.survey("", null, 1);
       admin.sessions(null, 1);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       log.debug("The first request of the console has failed. The next one tells.", e);
     }
   }
@@ -384,14 +390,15 @@ public final class Observer {
 
   private void run(ObserverTask task, long now) {
     task.lastRun = now;
+    Instant asked = clock.instant();
     long most = Long.MAX_VALUE;
     try {
       task.run(now);
       answered();
     } catch (UnsupportedByStoreException e) {
       task.unsupported = true;
-    } catch (RuntimeException e) {
-      failed(e);
+    } catch (RuntimeException | Error e) {
+      failed(e, asked);
       task.restart();
       // Waiting for a store that stands still is not its work: it is asked again when that is due.
       most = (long) (budget.share() * WATCHED_RETRY);
@@ -408,9 +415,9 @@ public final class Observer {
     }
   }
 
-  private void failed(RuntimeException e) {
+  private void failed(Throwable e, Instant asked) {
     failedAt = ticker.nanos();
-    retryAt = failedAt + outages.failed(e, clock.instant()).toNanos();
+    retryAt = failedAt + outages.failed(e, asked).toNanos();
   }
 
   private void watchCycles() {
@@ -420,10 +427,6 @@ public final class Observer {
       cycles = now;
       seen.changed();
     }
-  }
-
-  private static boolean isShown(String name) {
-    return !name.startsWith(OF_DOCTOR);
   }
 
   /** Surveys all locks. */
@@ -446,7 +449,7 @@ public final class Observer {
       SurveyPage page = admin.survey("", from, PAGE);
       Instant at = clock.instant();
       for (LockSummary lock : page.locks()) {
-        if (isShown(lock.name())) {
+        if (!lock.name().startsWith(OF_DOCTOR)) {
           seen.apply(SeenLock.of(lock, at, now));
           found++;
         }

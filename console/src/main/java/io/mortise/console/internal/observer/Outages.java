@@ -56,14 +56,15 @@ public final class Outages {
     gaps.add(gap);
   }
 
-  /** The store has not answered. Returns how long to wait before it is asked again. */
-  synchronized Duration failed(RuntimeException e, Instant now) {
+  /**
+   * The store has not answered. Returns how long to wait before it is asked again.
+   *
+   * @param asked when it was asked
+   */
+  synchronized Duration failed(Throwable e, Instant asked) {
     retry = retry.isZero() ? FIRST_RETRY : retry.multipliedBy(2);
     retry = retry.compareTo(LONGEST_RETRY) > 0 ? LONGEST_RETRY : retry;
-    current =
-        new Outage(
-            current == null ? now : current.since(),
-            OutputSanitizer.hide(String.valueOf(e.getMessage())));
+    current = new Outage(current == null ? asked : current.since(), OutputSanitizer.message(e));
     return retry;
   }
 

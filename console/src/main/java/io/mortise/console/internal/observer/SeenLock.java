@@ -183,9 +183,20 @@ public record SeenLock(
     return at.minus(firstSince);
   }
 
+  /** {@link #heldFor()} at that time: locks that were seen at different times can be compared. */
+  public Duration heldAt(Instant time) {
+    return firstSince.isZero() ? firstSince : firstSince.plus(Duration.between(at, time));
+  }
+
   /** How long the first waiter has waited; null if it was not told. */
   public @Nullable Duration waitedFor() {
     return info.waiters().isEmpty() ? null : info.waiters().get(0).since();
+  }
+
+  /** {@link #waitedFor()} at that time. */
+  public @Nullable Duration waitedAt(Instant time) {
+    Duration waited = waitedFor();
+    return waited == null ? null : waited.plus(Duration.between(at, time));
   }
 
   /** The group of a name: what is the same up to the last slash. */

@@ -1,5 +1,6 @@
 package io.mortise.console.internal.observer;
 
+import io.mortise.admin.EndedHold;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.SessionInfo;
 import io.mortise.console.internal.view.LockFormatter.Condition;
@@ -12,10 +13,12 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +31,11 @@ final class SeenLocks {
 
   private static final int EVICTIONS = 1_000;
   private static final int BEGINS = 50_000;
-  private static final int UNSURE = 10_000;
+  private static final int UNEXPLAINED = 10_000;
+  private static final int NEXT = 100;
+
+  /** For how long an end waits to be explained. */
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   /** For how long a look is believed although a survey may say more. */
   private static final Duration FRESH = Duration.ofSeconds(10);
@@ -41,14 +48,13 @@ final class SeenLocks {
   private final UsualHold usual = new UsualHold();
   private final Set<String> begins = Collections.newSetFromMap(new BoundedMap());
 
-  /** Ends of which only the next list of sessions tells whether they were releases. */
-  private final List<ObservedEvent> unsure = new ArrayList<>();
+  /** Ends of holds of which the record of the lock is to be asked how they came about. */
+  private final List<ObservedEvent> unexplained = new ArrayList<>();
 
   /** Grants that a console before this one saw, and no end of them. */
   private final Map<String, ObservedEvent> openBefore = new HashMap<>();
 
   private final @Nullable HistoryFile history;
-  private boolean listsSessions;
   private @Nullable Instant firstComplete;
   private @Nullable Instant complete;
   private volatile long version;
@@ -99,7 +105,7 @@ final class SeenLocks {
     }
     openBefore.values().stream()
         .sorted(Comparator.comparing(ObservedEvent::seq))
-        .forEach(grant -> keep(grant.endedUnseen(now)));
+        .forEach(grant -> tell(grant.endedUnseen(now)));
   }
 
   Collection<SeenLock> all() {
@@ -143,6 +149,14 @@ final class SeenLocks {
    * @param isOpen whether it is on a screen: then it is kept, however many there are
    */
   synchronized SeenLock apply(SeenLock look, boolean isOpen) {
+    SeenLock known = update(look, isOpen);
+    if (look.full()) {
+      explain(look);
+    }
+    return known;
+  }
+
+  private synchronized SeenLock update(SeenLock look, boolean isOpen) {
     SeenLock before = locks.get(look.name());
     if (before != null && before.nanos() > look.nanos()) {
       return before;
@@ -228,7 +242,8 @@ final class SeenLocks {
         gone.add(SeenLock.free(lock.name(), at, nanos));
       }
     }
-    gone.forEach(this::apply);
+    tellUnexplained(event -> event.at().isBefore(at.minus(PATIENCE)), null);
+    gone.forEach(lock -> update(lock, false));
     complete = at;
     if (firstComplete == null) {
       firstComplete = at;
@@ -257,9 +272,8 @@ final class SeenLocks {
    * @param began when the list began: the holder of an older hold is in it, or over
    */
   synchronized void sawAllSessions(Set<String> missing, Instant began, Instant at) {
+    sessions.listed(began);
     tellAll(sessions.missed(missing, at));
-    listsSessions = true;
-    tellUnsure();
     for (SeenLock lock : locks.values()) {
       String first = lock.firstAttempt();
       if (isOver(first) || (isUnknown(first) && lock.heldSince().isBefore(began))) {
@@ -312,37 +326,49 @@ final class SeenLocks {
     if (isKnown(event)) {
       return;
     }
-    if (isUnsure(event) && unsure.size() < UNSURE) {
-      unsure.add(event);
+    if (isUnexplained(event) && unexplained.size() < UNEXPLAINED) {
+      unexplained.add(event);
     } else {
       keep(event);
     }
   }
 
-  /** Whether its session may have been over before: then the lock was not released, but lost. */
-  private boolean isUnsure(ObservedEvent event) {
-    String session = event.session();
-    SeenSession process = session == null ? null : sessions.get(session);
-    return event.kind() == ObservedKind.RELEASED
-        && listsSessions
-        && process != null
-        && !process.over()
-        && !event.at().isBefore(process.seen().plus(process.left()))
+  /** Whether the record of its lock may tell how it has ended, or that it was no loss. */
+  private boolean isUnexplained(ObservedEvent event) {
+    return (event.kind() == ObservedKind.ENDED || event.kind() == ObservedKind.LOST)
+        && event.lock() != null
         && !evictions.containsKey(key(event));
   }
 
-  /** Those whose session is over by now, or was seen to live on. */
-  private synchronized void tellUnsure() {
-    List<ObservedEvent> open = List.copyOf(unsure);
-    unsure.clear();
-    for (ObservedEvent event : open) {
-      String session = event.session();
-      SeenSession process = session == null ? null : sessions.get(session);
-      if (process == null || process.over() || process.seen().isAfter(event.at())) {
-        keep(event);
-      } else {
-        unsure.add(event);
-      }
+  /** The next locks whose record is to be asked how a hold has ended, the oldest end first. */
+  synchronized Set<String> unexplained() {
+    Set<String> names = new LinkedHashSet<>();
+    for (int i = 0; i < unexplained.size() && names.size() < NEXT; i++) {
+      names.add(String.valueOf(unexplained.get(i).lock()));
+    }
+    return names;
+  }
+
+  /** Tells the ends that a look at their lock explains, or else cannot be explained any more. */
+  private void explain(SeenLock look) {
+    EndedHold told = look.info().lastEnd();
+    tellUnexplained(event -> look.name().equals(event.lock()), told);
+  }
+
+  /** Tells the ends that nobody has explained yet. */
+  synchronized void tellUnexplained() {
+    tellUnexplained(event -> true, null);
+  }
+
+  private synchronized void tellUnexplained(
+      Predicate<ObservedEvent> which, @Nullable EndedHold told) {
+    if (unexplained.isEmpty()) {
+      return;
+    }
+    List<ObservedEvent> ended = unexplained.stream().filter(which).toList();
+    unexplained.removeIf(which);
+    for (ObservedEvent event : ended) {
+      keep(told != null && told.attempt().equals(event.attempt()) ? event.explained(told) : event);
     }
   }
 
@@ -353,11 +379,8 @@ final class SeenLocks {
       SeenSession known = sessions.get(session);
       told = known == null ? told : told.by(known.client());
     }
-    SeenSession process = session == null ? null : sessions.get(session);
-    if (event.kind() == ObservedKind.RELEASED && process != null && process.over()) {
-      told = told.as(ObservedKind.LOST, "its session was over");
-    }
     if (event.kind() == ObservedKind.RELEASED
+        || event.kind() == ObservedKind.ENDED
         || event.kind() == ObservedKind.LOST
         || event.kind() == ObservedKind.EVICTED
         || event.kind() == ObservedKind.GAVE_UP
@@ -366,6 +389,9 @@ final class SeenLocks {
       if (eviction != null && (event.attempt() != null || mayBe(event, eviction))) {
         told = told.as(eviction.kind(), eviction.text());
       }
+    }
+    if (told.kind() == ObservedKind.ENDED) {
+      told = told.unexplained();
     }
     addUsual(told);
     ObservedEvent kept = events.add(told);
@@ -378,7 +404,7 @@ final class SeenLocks {
   private void addUsual(ObservedEvent told) {
     Duration held = told.held();
     String lock = told.lock();
-    if (told.kind() == ObservedKind.RELEASED
+    if ((told.kind() == ObservedKind.RELEASED || told.kind() == ObservedKind.ENDED)
         && held != null
         && lock != null
         && told.doubt().compareTo(held) < 0) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param ttl zero if it was not told
  * @param left of its session without a renewal, when it was seen last
  * @param renewedAgo when it was seen last, in a store without a clock; null elsewhere
- * @param over whether its session is over
+ * @param overSince when its session was first seen to be over; null if it is not
  * @param first when it was seen first
  * @param seen when it was seen last
  */
@@ -22,6 +22,11 @@ public record SeenSession(
     Duration ttl,
     Duration left,
     @Nullable Duration renewedAgo,
-    boolean over,
+    @Nullable Instant overSince,
     Instant first,
-    Instant seen) {}
+    Instant seen) {
+  /** Whether its session is over. */
+  public boolean over() {
+    return overSince != null;
+  }
+}

@@ -20,6 +20,18 @@ final class SeenSessions {
   private static final Duration REMEMBERED = Duration.ofMinutes(10);
 
   private final Map<String, SeenSession> sessions = new ConcurrentHashMap<>();
+  private volatile @Nullable Instant listed;
+
+  /** When the last full list began, or else this. */
+  @Nullable Instant listedAt(@Nullable Instant otherwise) {
+    Instant last = listed;
+    return last == null ? otherwise : last;
+  }
+
+  /** A full list has been read that began then. */
+  void listed(Instant began) {
+    listed = began;
+  }
 
   @Nullable SeenSession get(String session) {
     return sessions.get(session);
@@ -53,7 +65,7 @@ final class SeenSessions {
             listed.ttl().isZero() && before != null ? before.ttl() : listed.ttl(),
             listed.left(),
             listed.renewedAgo(),
-            over,
+            !over ? null : before != null && before.over() ? before.overSince() : at,
             before == null ? at : before.first(),
             at);
     sessions.put(session, now);

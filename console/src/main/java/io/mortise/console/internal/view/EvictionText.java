@@ -38,12 +38,13 @@ public final class EvictionText {
                           + DurationText.format(party.sessionTtl())
                           + ".";
       case WAIT_ENDED -> "Ended the wait of " + who + " for lock '" + name + "'.";
-      case NOT_THERE -> who + " had let go of lock '" + name + "' by itself.";
+      case NOT_THERE ->
+          "Nothing was done: " + who + " had no part in lock '" + name + "' any more.";
     };
   }
 
   /** What came of opening a lock. */
   public static String opened(String name, boolean opened) {
-    return opened ? "Opened lock '" + name + "'." : "Lock '" + name + "' has opened by itself.";
+    return opened ? "Opened lock '" + name + "'." : "Lock '" + name + "' was open by then.";
   }
 }

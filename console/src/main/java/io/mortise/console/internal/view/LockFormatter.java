@@ -20,6 +20,9 @@ public final class LockFormatter {
   /** A wait that was longer than the holder's TTL by this has judged it, however slow the store. */
   private static final Duration JUDGING = Duration.ofSeconds(2);
 
+  /** A holder or waiter whose process the store does not tell, though its session lives. */
+  private static final String UNKNOWN_CLIENT = "(another client)";
+
   private LockFormatter() {}
 
   /** What a lock is, with the case that its record names a holder and nobody is there. */
@@ -240,11 +243,12 @@ public final class LockFormatter {
     json.put("mode", party.share().toString());
     json.put("permits", party.share().permits() == 0 ? null : party.share().permits());
     json.put("token", jsonToken(party.token()));
-    json.put("sinceMillis", party.since().toMillis());
+    json.put("sinceMillis", jsonAge(party.since()));
     json.put("sessionLeftMillis", party.sessionLeft().toMillis());
     json.put("ttlMillis", party.sessionTtl().isZero() ? null : party.sessionTtl().toMillis());
     json.put("renewedAgoMillis", party.renewedAgo() == null ? null : party.renewedAgo().toMillis());
     json.put("atMostLeftMillis", party.atMostLeft() == null ? null : party.atMostLeft().toMillis());
+    json.put("evicted", party.renewedAgo() == null ? null : isEvicted(party));
     json.put("attempt", attempt(party.attempt()));
     json.put("sticky", party.sticky());
     return json;
@@ -254,32 +258,33 @@ public final class LockFormatter {
   public static String client(LockParticipant party) {
     ClientInfo client = party.client();
     String silence = silence(party);
-    return client == null || isGone(party)
-        ? goneHolder(client, Duration.ZERO)
-        : client(client) + (silence.isEmpty() ? "" : " (" + silence + ")");
+    if (isGone(party)) {
+      return goneHolder(client, Duration.ZERO);
+    }
+    return (client == null ? UNKNOWN_CLIENT : client(client))
+        + (silence.isEmpty() ? "" : " (" + silence + ")");
   }
 
   /** {@code host:pid}. */
   public static String client(ClientInfo client) {
     String host = OutputSanitizer.text(client.host());
     if (client.pid() == 0) {
-      return host.isEmpty() || host.equals("-") ? "(another client)" : host;
+      return host.isEmpty() || host.equals("-") ? UNKNOWN_CLIENT : host;
     }
     return host + ":" + client.pid();
   }
 
   /**
-   * An attempt as tables, JSON and logs show it: its session, a dot and its number. The library's
-   * own form has runs of dashes for zeros.
+   * An attempt as tables, JSON and logs show it. The library's own form has runs of dashes for
+   * zeros.
    */
   public static String attempt(String encoded) {
-    AttemptId id = AttemptId.parse(encoded);
-    return id.session().value() + "." + id.number();
+    return AttemptId.parse(encoded).toString();
   }
 
-  /** Whether a text means this attempt, in the form that is shown or in that of the library. */
-  public static boolean isAttempt(LockParticipant party, @Nullable String text) {
-    return party.attempt().equals(text) || attempt(party.attempt()).equals(text);
+  /** For how long a holder has held or a waiter waited; null if the store does not tell. */
+  public static @Nullable Long jsonAge(Duration since) {
+    return since.isZero() ? null : since.toMillis();
   }
 
   /** Text, since JavaScript rounds numbers of more than 53 bits; null if there is no token. */

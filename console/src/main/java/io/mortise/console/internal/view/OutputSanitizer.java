@@ -1,6 +1,7 @@
 package io.mortise.console.internal.view;
 
 import io.mortise.spi.StoreUrl;
+import java.text.Normalizer;
 import java.util.function.IntFunction;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -24,6 +25,9 @@ public final class OutputSanitizer {
       Pattern.compile(
           "(?i)((?<![\\w.-])[\\w.-]*(?:password|passwd|pwd|secret)=|[?&;][\\w.-]*token=)(?!\\*\\*\\*|…)[^&;\\s]*");
 
+  /** Text of a store may be as long as a value in it. */
+  private static final int MOST = 4000;
+
   private OutputSanitizer() {}
 
   /** The store URL as people may see it. */
@@ -43,12 +47,28 @@ public final class OutputSanitizer {
     return SECRET_VALUE.matcher(withoutSlashes).replaceAll("$1***");
   }
 
+  /** What a failure says, without what looks like a password, and cut. */
+  public static String message(Throwable failure) {
+    return cut(hide(cut(String.valueOf(failure.getMessage()))));
+  }
+
+  private static String cut(String text) {
+    return text.length() <= MOST
+        ? text
+        : text.substring(0, text.offsetByCodePoints(0, MOST / 2)) + "…";
+  }
+
   /**
    * Writes control characters, and those that turn the direction of text, as escapes. Labels and
-   * names in a store are foreign input: a terminal must not obey them.
+   * names in a store are foreign input: a terminal must not obey them. So are marks of a text that
+   * is not in Unicode's normal form C: it would look like another name. Cut after 2,000 characters
+   * if there are more than 4,000.
    */
   public static String text(@Nullable String foreign) {
-    return escape(foreign, "", c -> String.format(c < 0x100 ? "\\x%02x" : "\\u{%x}", c));
+    return escape(
+        foreign == null ? null : cut(foreign),
+        "",
+        c -> String.format(c < 0x100 ? "\\x%02x" : "\\u{%x}", c));
   }
 
   /** The same for text of several lines. */
@@ -72,18 +92,27 @@ public final class OutputSanitizer {
     if (foreign == null) {
       return "";
     }
+    boolean normal = Normalizer.isNormalized(foreign, Normalizer.Form.NFC);
     StringBuilder safe = new StringBuilder(foreign.length());
     foreign
         .codePoints()
         .forEach(
             c -> {
-              if (isHarmless(c) || kept.indexOf(c) >= 0) {
+              if ((isHarmless(c) && (normal || !isMark(c))) || kept.indexOf(c) >= 0) {
                 safe.appendCodePoint(c);
               } else {
                 safe.append(escape.apply(c));
               }
             });
     return safe.toString();
+  }
+
+  private static boolean isMark(int c) {
+    return switch (Character.getType(c)) {
+      case Character.NON_SPACING_MARK, Character.COMBINING_SPACING_MARK, Character.ENCLOSING_MARK ->
+          true;
+      default -> false;
+    };
   }
 
   private static boolean isHarmless(int c) {

@@ -37,8 +37,20 @@ class ChangeDetectorTest {
   @Test
   void givenEndOfAnotherHold_thenItSaysNothingOfThisOne() {
     EndedHold other = new EndedHold(FakeAdmin.attempt(2, 1), EndCause.EVICTED);
-    assertThat(endOf(1, other).kind()).isEqualTo(ObservedKind.RELEASED);
+    assertThat(endOf(1, other).kind()).isEqualTo(ObservedKind.ENDED);
     assertThat(endOf(0, other).kind()).isEqualTo(ObservedKind.LOST);
+  }
+
+  @Test
+  void givenWaiterThatHeldBetweenTwoLooks_thenTheRecordTellsThatItReleased() {
+    EndedHold end = new EndedHold(FakeAdmin.attempt(1, 1), EndCause.RELEASED);
+    LockInfo free =
+        new LockInfo("a", OptionalInt.empty(), 7, Duration.ZERO, List.of(), List.of(), 0, end);
+    assertThat(
+            ChangeDetector.changes(
+                queue(List.of(party(1)), 1, 0), SeenLock.of(free, START.plusSeconds(1), 1)))
+        .extracting(ObservedEvent::kind)
+        .containsExactly(ObservedKind.RELEASED);
   }
 
   @Test

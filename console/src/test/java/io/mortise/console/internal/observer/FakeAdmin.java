@@ -2,6 +2,8 @@ package io.mortise.console.internal.observer;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.EndedHold;
+import io.mortise.admin.EndedHold.EndCause;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
@@ -21,6 +23,7 @@ import io.mortise.spi.SessionId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +44,16 @@ final class FakeAdmin implements LockAdmin {
   Duration spent = Duration.ZERO;
   int pageSize = 1000;
   boolean silent;
+
+  /** What a look throws once, as the code of a driver may. */
+  @Nullable Error error;
+
   boolean listsSessions = true;
+
+  /** Whether the record of a lock keeps how the last hold has ended. */
+  boolean keepsEnds = true;
+
+  final Map<String, EndedHold> ends = new HashMap<>();
   int finds;
   int surveys;
 
@@ -79,7 +91,15 @@ final class FakeAdmin implements LockAdmin {
   }
 
   void release(String name) {
+    end(name, EndCause.RELEASED);
+  }
+
+  /**
+   * Ends the holds of a lock, the last one as the record tells, and grants the lock to the next.
+   */
+  void end(String name, EndCause cause) {
     Held lock = lock(name);
+    lock.holders.keySet().forEach(attempt -> ends.put(name, new EndedHold(attempt, cause)));
     lock.holders.clear();
     if (!lock.waiters.isEmpty()) {
       String next = lock.waiters.keySet().iterator().next();
@@ -115,6 +135,11 @@ final class FakeAdmin implements LockAdmin {
   private void look() {
     nanos += cost.toNanos();
     spent = spent.plus(cost);
+    Error failure = error;
+    if (failure != null) {
+      error = null;
+      throw failure;
+    }
     if (silent) {
       throw new StoreUnavailableException("Store 'redis://u:secret@h' does not answer.");
     }
@@ -124,17 +149,21 @@ final class FakeAdmin implements LockAdmin {
   public Optional<LockInfo> find(String name) {
     finds++;
     look();
-    Held lock = locks.get(name);
-    return lock == null
-        ? Optional.empty()
-        : Optional.of(
-            new LockInfo(
-                name,
-                OptionalInt.empty(),
-                7,
-                lock.shutFor,
-                parties(lock.holders, 5),
-                parties(lock.waiters, 0)));
+    EndedHold end = keepsEnds ? ends.get(name) : null;
+    if (!locks.containsKey(name) && end == null) {
+      return Optional.empty();
+    }
+    Held lock = locks.getOrDefault(name, new Held());
+    return Optional.of(
+        new LockInfo(
+            name,
+            OptionalInt.empty(),
+            7,
+            lock.shutFor,
+            parties(lock.holders, 5),
+            parties(lock.waiters, 0),
+            lock.waiters.size(),
+            end));
   }
 
   private List<LockParticipant> parties(Map<String, Instant> attempts, long token) {

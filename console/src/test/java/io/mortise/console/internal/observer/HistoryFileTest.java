@@ -124,8 +124,10 @@ class HistoryFileTest {
     assertThat(events().get(2).doubt()).isLessThan(Duration.ofSeconds(5));
   }
 
-  @Test
-  void givenHoldThatEndedMeanwhile_whenConsoleStartsAnew_thenItsEndIsToldAsUnseen() {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void givenHoldThatEndedMeanwhile_whenConsoleStartsAnew_thenItsEndIsToldAsUnseen(boolean keeps) {
+    store.keepsEnds = keeps;
     watch(Duration.ofSeconds(3));
     store.hold("a", 1, 1);
     watch(Duration.ofSeconds(5));
@@ -135,10 +137,14 @@ class HistoryFileTest {
     store.advance(Duration.ofMinutes(1));
     open();
     watch(Duration.ofSeconds(5));
-    assertThat(told()).containsExactly("granted a", "gap null", "released a");
+    assertThat(told()).containsExactly("granted a", "gap null", keeps ? "released a" : "ended a");
     ObservedEvent end = events().get(2);
     assertThat(end.attempt()).isEqualTo(FakeAdmin.attempt(1, 1));
-    assertThat(end.text()).isEqualTo("ended while the console did not run");
+    assertThat(end.text())
+        .isEqualTo(
+            keeps
+                ? "while the console did not run"
+                : "not seen how, while the console did not run");
     assertThat(end.doubt()).isGreaterThan(Duration.ofMinutes(1));
   }
 

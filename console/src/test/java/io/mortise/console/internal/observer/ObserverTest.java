@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.EndedHold.EndCause;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockSummary;
+import io.mortise.console.internal.api.Trouble;
 import io.mortise.console.internal.view.LockFormatter.Condition;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is seen of a store, in time that moves by hand. */
@@ -117,7 +120,7 @@ class ObserverTest {
     assertThat(observer.lock("a")).isNotNull();
     assertThat(observer.lock("a").condition()).isEqualTo(Condition.GONE);
     assertThat(observer.session(FakeAdmin.session(1)).client().host()).isEqualTo("host-1");
-    store.release("a");
+    store.end("a", EndCause.SESSION_EXPIRED);
     watch(Duration.ofSeconds(5));
     assertThat(events()).contains("session_over " + FakeAdmin.session(1));
     assertThat(lockEvents()).containsExactly("lost a host-1");
@@ -156,21 +159,125 @@ class ObserverTest {
       store.leftOf(i, Duration.ofMillis(50));
       watch(Duration.ofMillis(4000 + 397 * i));
       store.kill(i);
-      store.locks.clear();
+      store.end("a/" + i, EndCause.SESSION_EXPIRED);
       watch(Duration.ofSeconds(9));
       assertThat(lockEvents()).contains("lost a/" + i + " host-" + i);
     }
     assertThat(lockEvents()).noneMatch(event -> event.startsWith("released"));
   }
 
+  /** As each job of cron ends: with nobody who watches, between two surveys. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void givenHolderThatReleasesAndCloses_thenItsHoldIsReleased_andNotLost(boolean watched) {
+    pass(Duration.ofSeconds(3), watched);
+    for (int i = 1; i <= 10; i++) {
+      store.hold("job", i, 1);
+      pass(Duration.ofSeconds(70), watched);
+      store.release("job");
+      store.kill(i);
+      pass(Duration.ofMillis(63_000 + 397 * i), watched);
+    }
+    assertThat(lockEvents().stream().filter(event -> event.startsWith("released"))).hasSize(10);
+    assertThat(lockEvents()).noneMatch(event -> event.matches("(lost|ended|evicted) .*"));
+  }
+
   @Test
-  void givenHolderThatLivesOn_whenItReleases_thenThatIsToldWithTheNextListOfSessions() {
+  void givenHoldersThatEndedBetweenTwoLooks_thenOnlyTheLastIsExplained_andNoneIsLost() {
+    pass(Duration.ofSeconds(3), false);
     store.hold("a", 1, 1);
-    store.leftOf(1, Duration.ofMillis(50));
-    watch(Duration.ofSeconds(5));
+    pass(Duration.ofSeconds(62), false);
     store.release("a");
-    watch(Duration.ofSeconds(9));
-    assertThat(lockEvents()).containsExactly("released a host-1");
+    store.kill(1);
+    store.hold("a", 2, 1);
+    store.release("a");
+    pass(Duration.ofSeconds(63), false);
+    assertThat(lockEvents()).containsExactly("granted a host-1", "ended a host-1");
+    assertThat(observer.events().latest(event -> event.lock() != null, 1).get(0).text())
+        .isEqualTo("not seen how");
+  }
+
+  @ParameterizedTest
+  @EnumSource(EndCause.class)
+  void givenNobodyWhoWatches_whenAHoldEnds_thenTheRecordTellsHow(EndCause cause) {
+    pass(Duration.ofSeconds(3), false);
+    store.hold("a", 1, 1);
+    pass(Duration.ofSeconds(62), false);
+    store.end("a", cause);
+    pass(Duration.ofSeconds(63), false);
+    String told =
+        switch (cause) {
+          case RELEASED -> "released a host-1";
+          case EVICTED -> "evicted a host-1";
+          case AT_MOST, SESSION_EXPIRED -> "lost a host-1";
+        };
+    assertThat(lockEvents()).containsExactly("granted a host-1", told);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void givenStoreThatKeepsNoEnds_thenAHoldHasEnded_andNobodyKnowsHow(boolean watched) {
+    store.keepsEnds = false;
+    pass(Duration.ofSeconds(3), watched);
+    store.hold("a", 1, 1);
+    pass(Duration.ofSeconds(62), watched);
+    store.release("a");
+    store.kill(1);
+    pass(Duration.ofSeconds(63), watched);
+    assertThat(lockEvents()).containsExactly("granted a host-1", "ended a host-1");
+  }
+
+  @Test
+  void givenLockSeenBeforeItsProcessWasOver_thenItsHolderIsNotTakenForGone() {
+    store.hold("a", 1, 1);
+    pass(Duration.ofSeconds(3), false);
+    SeenLock seen = observer.lock("a");
+    store.release("a");
+    store.kill(1);
+    while (!observer.session(FakeAdmin.session(1)).over()) {
+      pass(Duration.ofMillis(200), false);
+    }
+    Trouble.Finder finder = new Trouble.Finder(observer);
+    assertThat(finder.condition(seen)).isEqualTo(Condition.HELD);
+  }
+
+  @Test
+  void givenStoreThatStoodStillForALook_thenTheNextOnesAreSoon() {
+    observer = observer(0.01);
+    watch(Duration.ofSeconds(60));
+    store.cost = Duration.ofSeconds(4);
+    int before = store.surveys;
+    observer.watched();
+    while (store.surveys == before) {
+      store.nanos += Math.max(1, observer.step());
+    }
+    store.cost = Duration.ofMillis(1);
+    watch(Duration.ofSeconds(10));
+    assertThat(store.surveys - before).isGreaterThan(2);
+    assertThat(observer.cost().time()).isGreaterThan(Duration.ofSeconds(4));
+    assertThat(observer.cost().share()).isLessThan(0.012);
+  }
+
+  @Test
+  void givenErrorOfADriver_thenTheStoreIsLookedAtAgain() {
+    watch(Duration.ofSeconds(3));
+    store.error = new NoClassDefFoundError("for a test");
+    while (store.error != null) {
+      watch(Duration.ofMillis(200));
+    }
+    assertThat(observer.outage()).isNotNull();
+    store.hold("a", 1, 1);
+    watch(Duration.ofSeconds(10));
+    assertThat(observer.outage()).isNull();
+    assertThat(observer.lock("a")).isNotNull();
+  }
+
+  @Test
+  void givenStoreThatIsSlowAllTheTime_thenLookingIsPutOff_andThatIsTold() {
+    observer = observer(0.01);
+    store.cost = Duration.ofSeconds(1);
+    watch(Duration.ofSeconds(5));
+    assertThat(observer.cost().putOff()).isGreaterThan(Duration.ofSeconds(30));
   }
 
   @Test
@@ -276,8 +383,10 @@ class ObserverTest {
     watch(Duration.ofSeconds(3));
     store.silent = true;
     store.cost = Duration.ofSeconds(5);
+    Instant silent = store.now();
     watch(Duration.ofSeconds(30));
     assertThat(observer.outage()).isNotNull();
+    assertThat(observer.outage().since()).isBefore(silent.plusSeconds(4));
     store.silent = false;
     store.cost = Duration.ofMillis(1);
     watch(Duration.ofSeconds(12));

@@ -77,6 +77,44 @@ class LockFormatterTest {
     assertThat(LockFormatter.session(alive)).isEqualTo("evicted, renewed 4s ago, TTL 15s");
     LockParticipant atMost = heldBy(null, TTL).holders().get(0);
     assertThat(LockFormatter.isEvicted(atMost)).isFalse();
+    assertThat(LockFormatter.json(alive)).containsEntry("evicted", true);
+    LockParticipant healthy = heldBy(Duration.ofSeconds(4)).holders().get(0);
+    assertThat(LockFormatter.json(healthy)).containsEntry("evicted", false);
+    assertThat(LockFormatter.json(atMost)).containsEntry("evicted", null);
+  }
+
+  @Test
+  void givenStoreThatDoesNotTellForHowLongAHolderHasHeld_thenItsAgeIsNull() {
+    LockParticipant holder =
+        new LockParticipant(
+            heldBy(null).holders().get(0).attempt(),
+            null,
+            "",
+            new Share(Access.EXCLUSIVE, 0, 0),
+            0,
+            Duration.ZERO,
+            TTL,
+            null,
+            false,
+            null);
+    assertThat(LockFormatter.json(holder)).containsEntry("sinceMillis", null);
+    assertThat(LockFormatter.client(holder)).isEqualTo("(another client)");
+  }
+
+  @Test
+  void givenForeignTextOfAMegabyte_thenItIsCut() {
+    String long1 = "x".repeat(1 << 20);
+    assertThat(OutputSanitizer.text(long1)).hasSizeLessThan(4100).endsWith("…");
+    assertThat(OutputSanitizer.message(new IllegalStateException(long1))).hasSizeLessThan(4100);
+    assertThat(OutputSanitizer.text("\ud83d\udd12".repeat(3000))).hasSizeLessThan(4100);
+  }
+
+  @Test
+  void givenNamesThatLookAlike_thenTheyAreWrittenDifferently() {
+    assertThat(OutputSanitizer.text("caf\u00e9")).isEqualTo("caf\u00e9");
+    assertThat(OutputSanitizer.text("cafe\u0301")).isEqualTo("cafe\\u{301}");
+    assertThat(OutputSanitizer.text("pay\u202eyap")).isEqualTo("pay\\u{202e}yap");
+    assertThat(OutputSanitizer.text("\u0915\u093f")).as("normal").isEqualTo("\u0915\u093f");
   }
 
   @Test

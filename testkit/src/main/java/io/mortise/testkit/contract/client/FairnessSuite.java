@@ -93,6 +93,34 @@ class FairnessSuite extends ClientSuite {
   }
 
   @Test
+  void givenACrowdOfTwoProcesses_whenSomeGiveUp_thenAllOthersAreServed_andNothingIsLeft()
+      throws Exception {
+    needs(Capability.QUEUE);
+    Peer a = peer("a", WHOLE);
+    Peer b = peer("b", WHOLE);
+    LockOptions fair = LockOptions.DEFAULTS.withFair(true);
+    Lease lease = a.client().lock(LOCK, fair).acquire();
+    List<CompletableFuture<Lease>> waits = new ArrayList<>();
+    int many = can(Capability.PUSH) ? 120 : 24;
+    for (int i = 0; i < many; i++) {
+      waits.add((i % 2 == 0 ? a : b).client().lock(LOCK, fair).acquireAsync());
+    }
+    // Those that poll for the others are among them.
+    for (int i = 0; i < many; i += i < 16 ? 1 : 3) {
+      assertThat(waits.get(i).cancel(true)).isTrue();
+    }
+    List<CompletableFuture<Void>> served = new ArrayList<>();
+    for (CompletableFuture<Lease> wait : waits) {
+      if (!wait.isCancelled()) {
+        served.add(wait.thenCompose(Lease::releaseAsync));
+      }
+    }
+    lease.close();
+    served.forEach(ClientSuite::get);
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
   void givenWaiterThatGaveUp_thenTheNextIsNotDelayedByIt() throws Exception {
     needs(Capability.QUEUE);
     Peer a = peer("a");

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.JavaLock;
+import io.mortise.JavaLock.LeaseLostMonitorException;
 import io.mortise.Lease;
-import io.mortise.LeaseLostMonitorException;
 import io.mortise.admin.Eviction;
 import io.mortise.spi.Capability;
 import io.mortise.testkit.BoundedWait;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.DistributedLock;
 import io.mortise.FencingToken;
+import io.mortise.GroupLease;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockOptions;
@@ -21,12 +22,16 @@ import io.mortise.testkit.PauseDetector;
 import io.mortise.testkit.RecordingConsumer;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.StoreUnderTest;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -73,6 +78,27 @@ class LeaseSuite extends ClientSuite {
     assertThat(lease.remaining()).isZero();
     assertThatThrownBy(lease::ensureValid).isInstanceOf(IllegalStateException.class);
     assertThat(holders(LOCK)).as("close waits for the store's answer").isEmpty();
+  }
+
+  @Test
+  @RerunIfPaused
+  void givenApplicationThatBlocksTheCommonPool_thenLocksAreGrantedAndRenewed() throws Exception {
+    CountDownLatch testIsOver = new CountDownLatch(1);
+    ForkJoinPool pool = ForkJoinPool.commonPool();
+    for (int i = 0; i < pool.getParallelism(); i++) {
+      Future<Boolean> unused = pool.submit(() -> testIsOver.await(60, TimeUnit.SECONDS));
+    }
+    try {
+      Lease lease = mortal("a").lock().acquireWithin(LONG);
+      Future<Lease> next = acquiring(peer("b").lock());
+      BoundedWait.pass(mortalTtl().multipliedBy(2));
+      assertThat(lease.isValid()).isTrue();
+      lease.close();
+      get(next).close();
+    } finally {
+      testIsOver.countDown();
+    }
+    assertNothingLeft(LOCK);
   }
 
   @Test
@@ -239,18 +265,50 @@ class LeaseSuite extends ClientSuite {
   }
 
   @Test
-  void givenTimesThatTheStoreCannotKeep_thenTheAcquireSaysSo() {
-    Peer a = peer("a");
-    LockOptions defaults = LockOptions.DEFAULTS;
-    if (!can(Capability.AT_MOST)) {
-      assertThatThrownBy(() -> a.client().lock(LOCK, defaults.withAtMost(LONG)).acquire())
-          .isInstanceOf(UnsupportedByStoreException.class);
-    }
-    if (!can(Capability.AT_LEAST)) {
-      assertThatThrownBy(() -> a.client().lock(LOCK, defaults.withAtLeast(LONG)).acquire())
-          .isInstanceOf(UnsupportedByStoreException.class);
-    }
+  void givenOptionThatTheStoreCannotKeep_thenEachWayToAcquireRefusesIt_andNothingIsHeld() {
+    LockOptions plain = LockOptions.DEFAULTS;
+    Map<LockOptions, Capability> needed =
+        Map.of(
+            plain.withFair(true), Capability.QUEUE,
+            plain.withMaxWaiters(3), Capability.QUEUE,
+            plain.withAtMost(LONG), Capability.AT_MOST,
+            plain.withAtLeast(LONG), Capability.AT_LEAST,
+            plain.withSticky(BRIEF), Capability.CALL_BACK);
+    needed.forEach(
+        (options, capability) -> {
+          if (!can(capability)) {
+            assertRefused(peer("a").client().lock(LOCK, options));
+          }
+        });
     assertThat(holders(LOCK)).isEmpty();
+  }
+
+  private static void assertRefused(DistributedLock lock) {
+    assertThatThrownBy(lock::acquire).isInstanceOf(UnsupportedByStoreException.class);
+    assertThatThrownBy(() -> lock.acquireWithin(LONG))
+        .isInstanceOf(UnsupportedByStoreException.class);
+    assertThatThrownBy(() -> lock.tryAcquire(LONG)).isInstanceOf(UnsupportedByStoreException.class);
+    assertThatThrownBy(() -> lock.acquireAsync().get(LONG.toSeconds(), TimeUnit.SECONDS))
+        .hasCauseInstanceOf(UnsupportedByStoreException.class);
+  }
+
+  /** Another one has to be asked of each store above, or to need nothing of it. */
+  @Test
+  void givenOptions_thenThereAreNoOthers() {
+    assertThat(
+            Arrays.stream(LockOptions.class.getMethods())
+                .map(Method::getName)
+                .filter(name -> name.startsWith("with")))
+        .containsExactlyInAnyOrder(
+            "withFair",
+            "withMaxWaiters",
+            "withAtMost",
+            "withAtLeast",
+            "withSticky",
+            // Of this process only.
+            "withReleaseAsync",
+            // Shown where the store keeps it.
+            "withLabel");
   }
 
   @Test
@@ -270,6 +328,21 @@ class LeaseSuite extends ClientSuite {
         .withThrowableOfType(ExecutionException.class)
         .withCauseInstanceOf(LeaseLostException.class);
     assertStaysLost(lease, LeaseEnd.AT_MOST);
+  }
+
+  @Test
+  void givenInterruptedThread_whenItReleases_thenTheLocksAreFree_andTheFlagIsKept()
+      throws Exception {
+    Peer a = peer("a");
+    Peer b = peer("b");
+    Lease lease = a.lock().acquire();
+    GroupLease group = a.client().allOf("one", "two").acquire();
+    Thread.currentThread().interrupt();
+    lease.close();
+    group.close();
+    assertThat(Thread.interrupted()).isTrue();
+    b.lock().acquireWithin(LONG).close();
+    b.client().allOf("one", "two").acquireWithin(LONG).close();
   }
 
   @Test

@@ -26,6 +26,13 @@ public abstract class LockClientContract {
   }
 
   @Nested
+  class TryBoundRules extends TryBoundSuite {
+    TryBoundRules() {
+      super(LockClientContract.this.under);
+    }
+  }
+
+  @Nested
   class FairnessRules extends FairnessSuite {
     FairnessRules() {
       super(LockClientContract.this.under);

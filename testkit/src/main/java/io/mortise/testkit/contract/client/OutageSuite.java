@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
+import io.mortise.LockClient;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.event.LeaseEnd;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -73,6 +75,50 @@ class OutageSuite extends ClientSuite {
     BoundedWait.until(LONG, "the lease was lost", () -> lease.state() == Lease.State.LOST);
     assertThat(lease.isValid()).isFalse();
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+  }
+
+  /** For longer than a failover may take, and than a session lives. */
+  @Test
+  void givenServerThatTakesNoWrites_whenItTakesThemAgain_thenWaitsHaveGoneOn() throws Exception {
+    Peer a = mortal("a");
+    Peer b = mortal("b");
+    Lease held = a.lock().acquire();
+    Future<Lease> next = acquiring(b.lock());
+    if (can(Capability.QUEUE)) {
+      awaitWaiters(LOCK, 1);
+    }
+    Future<Lease> endless = start(() -> b.client().lock("other").acquire());
+    get(endless).close();
+    Runnable allowWrites = under.forbidWrites().orElse(null);
+    Assumptions.assumeTrue(allowWrites != null, "the server cannot be switched");
+    try {
+      endless = start(() -> b.client().lock("other").acquire());
+      assertThatThrownBy(() -> a.client().lock("third").tryAcquire())
+          .isInstanceOf(StoreUnavailableException.class);
+      BoundedWait.until(LONG, "the lease was lost", () -> held.state() == Lease.State.LOST);
+      BoundedWait.pass(Duration.ofSeconds(3));
+      for (Peer peer : List.of(a, b)) {
+        assertThatThrownBy(() -> peer.client().lock("third").tryAcquire())
+            .isInstanceOf(StoreUnavailableException.class);
+      }
+      assertThat(forgets(a.client(), "job")).isFalse();
+      assertThat(next).isNotDone();
+      assertThat(endless).isNotDone();
+    } finally {
+      allowWrites.run();
+    }
+    get(next).close();
+    get(endless).close();
+    assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
+  }
+
+  /** There is nothing to be forgotten, which a store may know without a write. */
+  private static boolean forgets(LockClient client, String once) {
+    try {
+      return client.once(once).forget();
+    } catch (StoreUnavailableException e) {
+      return false;
+    }
   }
 
   @Test

@@ -28,6 +28,7 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
   private final Supplier<? extends LocalServer> server;
   private final String parameters;
   private final boolean pushes;
+  private final @Nullable Supplier<Runnable> forbidding;
   private final String namespace = "contract" + NAMESPACES.incrementAndGet();
   private @Nullable LockStore store;
 
@@ -46,19 +47,32 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
    * @param parameters each with an ampersand before it
    */
   public ClocklessStoreUnderTest(Supplier<? extends LocalServer> server, String parameters) {
-    this(server, parameters, true);
+    this(server, parameters, true, null);
   }
 
   private ClocklessStoreUnderTest(
-      Supplier<? extends LocalServer> server, String parameters, boolean pushes) {
+      Supplier<? extends LocalServer> server,
+      String parameters,
+      boolean pushes,
+      @Nullable Supplier<Runnable> forbidding) {
     this.server = server;
     this.parameters = parameters;
     this.pushes = pushes;
+    this.forbidding = forbidding;
   }
 
   /** The same without {@link Capability#PUSH}, for documents that cannot be watched. */
   public ClocklessStoreUnderTest withoutPush() {
-    return new ClocklessStoreUnderTest(server, parameters, false);
+    return new ClocklessStoreUnderTest(server, parameters, false, forbidding);
+  }
+
+  /**
+   * The same with a server that can be switched.
+   *
+   * @param forbidding as {@link #forbidWrites()}
+   */
+  public ClocklessStoreUnderTest switchedBy(Supplier<Runnable> forbidding) {
+    return new ClocklessStoreUnderTest(server, parameters, pushes, forbidding);
   }
 
   @Override
@@ -109,6 +123,11 @@ public final class ClocklessStoreUnderTest implements StoreUnderTest {
     before.close();
     server.get().restart();
     return Optional.of(open());
+  }
+
+  @Override
+  public Optional<Runnable> forbidWrites() {
+    return Optional.ofNullable(forbidding).map(Supplier::get);
   }
 
   @Override

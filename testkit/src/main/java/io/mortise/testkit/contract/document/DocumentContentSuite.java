@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Keys and texts are kept as they are, and listed. */
-abstract class DocumentContentSuite extends DocumentsFixture {
+abstract class DocumentContentSuite extends DocumentCrowdSuite {
   /** More than the limits of most servers. */
   private static final int LONGEST = 4 << 20;
 

@@ -64,6 +64,9 @@ public abstract class TlsContract<S extends LocalServer> {
         a.hold(LockName.of("x"), Mode.EXCLUSIVE);
       }
       assertUnfit(tls + "?tls=true").hasMessageContaining(fails);
+      assertThatThrownBy(() -> open(tls + "?tls=true&ca=" + certificate.key()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("without a private key");
       assertUnfit(tls.replace("127.0.0.1", "localhost") + trusted).hasMessageContaining(fails);
       assertUnfit(tls).hasMessageContaining("Add tls=true");
       // It answers in plain text, or hangs up.

@@ -9,6 +9,7 @@ import org.apache.zookeeper.Op;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the tokens of a store begin: above all that were given before the servers lost their data.
@@ -41,15 +42,15 @@ public final class TokenEpoch {
         Op.create(nodeLayout.epoch(), new byte[0], acl, CreateMode.PERSISTENT));
   }
 
-  /** What is added to a transaction's number. */
-  public static long base(Stat epoch) {
-    return Math.max(0, epoch.getCtime() - ZERO) * PER_MILLI;
+  /** What is added to a transaction's number; nothing where there is no epoch. */
+  public static long base(@Nullable Stat epoch) {
+    return epoch == null ? 0 : Math.max(0, epoch.getCtime() - ZERO) * PER_MILLI;
   }
 
-  /** What came of a look: the base, if the code is OK. */
+  /** What came of a look: the epoch, if the code is OK; null if the root has none. */
   @FunctionalInterface
   public interface EpochCallback {
-    void onResult(Code code, long base);
+    void onResult(Code code, @Nullable Stat epoch);
   }
 
   /**
@@ -70,7 +71,7 @@ public final class TokenEpoch {
           if (rc == Code.NONODE.intValue()) {
             make(client, nodeLayout, acl, parents, 0, epochCallback);
           } else {
-            epochCallback.onResult(Code.get(rc), rc == 0 ? base(stat) : 0);
+            epochCallback.onResult(Code.get(rc), stat);
           }
         },
         null);
@@ -97,12 +98,11 @@ public final class TokenEpoch {
                 false,
                 (again, asked, given, stat) -> {
                   boolean isOld = again == Code.NONODE.intValue();
-                  epochCallback.onResult(
-                      isOld ? Code.OK : Code.get(again), again == 0 ? base(stat) : 0);
+                  epochCallback.onResult(isOld ? Code.OK : Code.get(again), stat);
                 },
                 null);
           } else {
-            epochCallback.onResult(Code.get(rc), 0);
+            epochCallback.onResult(Code.get(rc), null);
           }
         },
         null);

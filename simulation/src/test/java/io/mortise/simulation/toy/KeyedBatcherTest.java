@@ -39,7 +39,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Requests of one process share their steps; each of them gets the answer that is its own. */
-class OpenRequestsTest {
+class KeyedBatcherTest {
   private static final LockName LOCK = LockName.of("shared-steps");
 
   private final TimelessDocuments server = new TimelessDocuments();
@@ -152,7 +152,7 @@ class OpenRequestsTest {
     assertThat(RecordedLog.linesWith("'" + LOCK.value() + "'"))
         .singleElement()
         .asString()
-        .startsWith("ERROR OpenRequests: ");
+        .startsWith("ERROR DocumentSession: ");
   }
 
   @Test
@@ -165,10 +165,10 @@ class OpenRequestsTest {
     inFlight.remove().run();
     isSilent = false;
     runAll();
-    assertThat(answered()).containsExactly(3L, 4L, 1L);
-    assertThat(replies.get(0)).matches(OpenRequestsTest::mayHaveRun);
-    assertThat(replies.get(1)).isInstanceOf(Reply.Queued.class);
-    assertThat(replies.get(2)).isInstanceOf(Reply.Ended.class);
+    assertThat(answered()).containsExactly(3L, 1L, 4L);
+    assertThat(replies.get(0)).matches(KeyedBatcherTest::mayHaveRun);
+    assertThat(replies.get(1)).isInstanceOf(Reply.Ended.class);
+    assertThat(replies.get(2)).isInstanceOf(Reply.Queued.class);
   }
 
   @Test
@@ -180,7 +180,7 @@ class OpenRequestsTest {
     submit(acquire(2));
     runAll();
     assertThat(answered()).containsExactly(1L, 2L);
-    assertThat(replies.get(0)).matches(OpenRequestsTest::mayHaveRun);
+    assertThat(replies.get(0)).matches(KeyedBatcherTest::mayHaveRun);
     assertThat(replies.get(1)).isInstanceOf(Reply.Granted.class);
   }
 
@@ -196,7 +196,7 @@ class OpenRequestsTest {
     assertThat(writes).as("one that was made, and one that was lost").isEqualTo(2);
     assertThat(replies).hasSize(9);
     assertThat(replies.get(0)).isInstanceOf(Reply.Queued.class);
-    assertThat(replies.subList(1, 9)).allMatch(OpenRequestsTest::mayHaveRun);
+    assertThat(replies.subList(1, 9)).allMatch(KeyedBatcherTest::mayHaveRun);
   }
 
   @Test
@@ -212,17 +212,61 @@ class OpenRequestsTest {
         reply -> {
           replies.add(reply);
           mostSize = Integer.MAX_VALUE;
-          submit(acquire(9));
-          submit(acquire(10));
         });
+    submit(acquire(9));
     runAll();
-    assertThat(answered()).containsExactly(6L, 7L, 8L, 1L, 2L, 9L, 10L);
-    assertThat(replies.subList(0, 3)).allMatch(OpenRequestsTest::mayHaveRun);
-    assertThat(replies.subList(3, 5)).allMatch(Reply.Ended.class::isInstance);
-    assertThat(replies.subList(5, 7)).allMatch(Reply.Queued.class::isInstance);
-    assertThat(writes)
-        .as("6; the others, twice again for fewer waiters; each of them; 9 and 10")
-        .isEqualTo(1 + 3 + 4 + 1);
+    assertThat(answered()).containsExactly(6L, 1L, 2L, 7L, 8L, 9L);
+    assertThat(replies.get(0)).matches(KeyedBatcherTest::mayHaveRun);
+    assertThat(replies.subList(1, 3)).allMatch(Reply.Ended.class::isInstance);
+    assertThat(replies.subList(3, 6)).allMatch(Reply.Queued.class::isInstance);
+  }
+
+  /** Of those that share a step with others, as many as fit need no step of their own. */
+  @Test
+  void givenDocumentWithRoomForAll_butOne_when64ShareAStep_thenStepsAreHalved() {
+    acquireUpTo(2);
+    int before = lastSize;
+    submit(acquire(3));
+    runAll();
+    // Of 64 more, 63 fit.
+    mostSize = lastSize + 63 * (lastSize - before) + 63;
+    replies.clear();
+    writes = 0;
+    submit(acquire(4));
+    for (int i = 5; i <= 4 + 64; i++) {
+      submit(acquire(i));
+    }
+    runAll();
+    assertThat(replies).hasSize(65);
+    assertThat(replies.subList(0, 60)).allMatch(Reply.Queued.class::isInstance);
+    assertThat(replies).filteredOn(KeyedBatcherTest::mayHaveRun).isNotEmpty().hasSizeLessThan(5);
+    assertThat(writes).isLessThan(25);
+  }
+
+  @Test
+  void givenServerThatRefusesForNow_whenManyShareAStep_thenItIsSentOnce() {
+    acquireUpTo(2);
+    submit(acquire(3));
+    for (int i = 4; i <= 3 + 64; i++) {
+      submit(acquire(i));
+    }
+    isBusy = true;
+    runAll();
+    assertThat(writes).as("3; the others").isEqualTo(2);
+    assertThat(replies).hasSize(65).allMatch(KeyedBatcherTest::mayHaveRun);
+  }
+
+  @Test
+  void givenManyAcquiresBehindAStep_whenAReleaseComes_thenItIsInTheNextStep() {
+    acquireUpTo(2);
+    for (int i = 3; i <= 3 + 200; i++) {
+      submit(acquire(i));
+    }
+    submit(release(1));
+    runAll();
+    assertThat(answered().subList(0, 2)).containsExactly(3L, 1L);
+    assertThat(replies.get(1)).isInstanceOf(Reply.Ended.class);
+    assertThat(replies).hasSize(202);
   }
 
   /** A waiter takes more room when it holds. */
@@ -271,7 +315,7 @@ class OpenRequestsTest {
     isBusy = true;
     submit(release(1));
     runAll();
-    assertThat(replies).singleElement().matches(OpenRequestsTest::mayHaveRun);
+    assertThat(replies).singleElement().matches(KeyedBatcherTest::mayHaveRun);
     assertThat(writes).isEqualTo(1);
   }
 
@@ -297,18 +341,18 @@ class OpenRequestsTest {
   }
 
   @Test
-  void givenRequestsThatAreSentOneByOne_whenTheServerIsSilent_thenTheRestShareAStepAgain() {
+  void givenStepThatWasHalved_whenTheServerIsSilent_thenTheRestShareAStepAgain() {
     acquireUpTo(5);
     mostSize = lastSize;
-    for (int i = 6; i <= 9; i++) {
+    for (int i = 6; i <= 10; i++) {
       submit(acquire(i));
     }
     inFlight.remove().run();
     inFlight.remove().run();
     isSilent = true;
     runAll();
-    assertThat(answered()).containsExactly(6L, 7L, 8L, 9L);
-    assertThat(writes).as("6; the others; 7; 8 and 9").isEqualTo(4);
+    assertThat(answered()).containsExactly(6L, 7L, 8L, 9L, 10L);
+    assertThat(writes).as("6; the others; 7 and 8; 9 and 10").isEqualTo(4);
   }
 
   /** Answers when it is told to. Refuses locks that are too large. */

@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.session;
 
 import io.mortise.LockName;
 import io.mortise.internal.runtime.FailureText;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * that waits without end learns nothing else of a store that is full, refuses or is gone.
  * Thread-safe.
  */
-final class OutageLog {
+public final class OutageLog {
   /** A shorter time is not worth a line. */
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -42,7 +42,8 @@ final class OutageLog {
     }
   }
 
-  OutageLog(String store, Ticker ticker, Consumer<String> warn, Consumer<String> info) {
+  /** A log without an episode. */
+  public OutageLog(String store, Ticker ticker, Consumer<String> warn, Consumer<String> info) {
     this.store = store;
     this.ticker = ticker;
     this.warn = warn;
@@ -50,7 +51,7 @@ final class OutageLog {
   }
 
   /** A request about a lock was not served. */
-  void failed(LockName lock, Throwable cause) {
+  public void failed(LockName lock, Throwable cause) {
     String line = null;
     guard.lock();
     try {
@@ -76,7 +77,7 @@ final class OutageLog {
   }
 
   /** A request was served. */
-  void served() {
+  public void served() {
     if (episode != null) {
       over();
     }

@@ -1,0 +1,2 @@
+-- What the server calls this connection.
+SELECT SESSION_ID()

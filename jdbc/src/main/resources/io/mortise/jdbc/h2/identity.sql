@@ -1,0 +1,3 @@
+-- Where a connection leads: to the one database of its URL.
+-- Returns neither id nor server.
+SELECT '', ''

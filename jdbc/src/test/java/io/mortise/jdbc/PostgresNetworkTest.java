@@ -1,0 +1,17 @@
+package io.mortise.jdbc;
+
+import io.mortise.testkit.contract.client.NetworkContract;
+import java.time.Duration;
+
+/** The store over networks that misbehave. */
+class PostgresNetworkTest extends NetworkContract {
+  PostgresNetworkTest() {
+    super(() -> PostgresServers.V18.shared().url(), "max-in-flight", Duration.ofSeconds(1));
+  }
+
+  /** After 15 s a connection is asked, or replaced. */
+  @Override
+  protected Duration idle() {
+    return Duration.ofSeconds(16);
+  }
+}

@@ -1,0 +1,17 @@
+package io.mortise.zookeeper;
+
+import io.mortise.testkit.contract.client.NetworkContract;
+import java.time.Duration;
+
+/** The store over networks that misbehave. */
+class ZooKeeperNetworkTest extends NetworkContract {
+  ZooKeeperNetworkTest() {
+    super(() -> TestServer.shared().url() + "?namespace=network", "timeout", Duration.ofSeconds(1));
+  }
+
+  /** A silent connection is left after two thirds of the TTL. */
+  @Override
+  protected Duration idle() {
+    return Duration.ofSeconds(20);
+  }
+}
