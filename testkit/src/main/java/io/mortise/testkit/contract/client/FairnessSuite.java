@@ -15,8 +15,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** First come, first served, over processes. */
@@ -68,23 +66,17 @@ class FairnessSuite extends ClientSuite {
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     List<Future<?>> waits = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
-      AtomicReference<@Nullable Thread> waiter = new AtomicReference<>();
       int number = i;
       Peer process = i % 2 == 0 ? b : a;
       waits.add(
           start(
               () -> {
-                waiter.set(Thread.currentThread());
                 Lease own = process.client().lock(LOCK, fair).acquireWithin(LONG);
                 order.add(number);
                 own.close();
                 return number;
               }));
-      if (i < 2) {
-        BoundedWait.until(LONG, "it waits", () -> !waiters(LOCK).isEmpty());
-      }
-      BoundedWait.until(LONG, "its thread waits", () -> isWaiting(waiter.get()));
-      BoundedWait.pass(Duration.ofMillis(40));
+      awaitWaiters(LOCK, i + 1);
     }
     lease.close();
     waits.forEach(ClientSuite::get);
