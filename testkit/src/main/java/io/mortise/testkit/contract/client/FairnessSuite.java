@@ -2,6 +2,7 @@ package io.mortise.testkit.contract.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LockOptions;
 import io.mortise.spi.Capability;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** First come, first served, over processes. */
@@ -57,12 +59,12 @@ class FairnessSuite extends ClientSuite {
   @Test
   void givenFairThreadsOfTwoProcesses_thenTheyAreServedInTheOrderInWhichTheyCame()
       throws Exception {
-    // Without a push it is known a little later that another process waits.
-    needs(Capability.QUEUE, Capability.PUSH);
+    needs(Capability.QUEUE);
     Peer a = peer("a");
     Peer b = peer("b");
     LockOptions fair = LockOptions.DEFAULTS.withFair(true);
-    Lease lease = a.client().lock(LOCK, fair).acquire();
+    // Neither of the two: threads of the holder's process that came before the note go first.
+    Lease lease = peer("c").client().lock(LOCK, fair).acquire();
     List<Integer> order = Collections.synchronizedList(new ArrayList<>());
     List<Future<?>> waits = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
@@ -81,6 +83,31 @@ class FairnessSuite extends ClientSuite {
     lease.close();
     waits.forEach(ClientSuite::get);
     assertThat(order).containsExactly(0, 1, 2, 3, 4, 5);
+    assertNothingLeft(LOCK);
+  }
+
+  @Test
+  void givenHolderThatKnowsOfAnotherProcess_thenItsOwnFairThreadsComeAfterThatOne()
+      throws Exception {
+    // Without a push it is known a little later that another process waits.
+    needs(Capability.QUEUE, Capability.PUSH);
+    DistributedLock own = peer("a").client().lock(LOCK, LockOptions.DEFAULTS.withFair(true));
+    Lease lease = own.acquire();
+    CompletableFuture<Lease> other = peer("b").lock().acquireAsync();
+    awaitWaiters(LOCK, 1);
+    AtomicReference<CompletableFuture<Lease>> later = new AtomicReference<>();
+    BoundedWait.until(
+        LONG,
+        "a thread of the holder's process stood in the store's queue",
+        () -> {
+          later.set(own.acquireAsync());
+          BoundedWait.pass(Duration.ofMillis(50));
+          // One that came before the note waits in its process, and would go first.
+          return waiters(LOCK).size() == 2 || !later.get().cancel(true);
+        });
+    lease.close();
+    get(other).close();
+    get(later.get()).close();
     assertNothingLeft(LOCK);
   }
 
