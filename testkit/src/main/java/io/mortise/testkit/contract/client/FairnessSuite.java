@@ -10,13 +10,14 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.StoreLink;
 import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** First come, first served, over processes. */
@@ -95,19 +96,19 @@ class FairnessSuite extends ClientSuite {
     Lease lease = own.acquire();
     CompletableFuture<Lease> other = peer("b").lock().acquireAsync();
     awaitWaiters(LOCK, 1);
-    AtomicReference<CompletableFuture<Lease>> later = new AtomicReference<>();
+    Deque<CompletableFuture<Lease>> later = new ArrayDeque<>();
     BoundedWait.until(
         LONG,
         "a thread of the holder's process stood in the store's queue",
         () -> {
-          later.set(own.acquireAsync());
+          later.add(own.acquireAsync());
           BoundedWait.pass(Duration.ofMillis(50));
           // One that came before the note waits in its process, and would go first.
-          return waiters(LOCK).size() == 2 || !later.get().cancel(true);
+          return waiters(LOCK).size() == 2 || !later.getLast().cancel(true);
         });
     lease.close();
     get(other).close();
-    get(later.get()).close();
+    get(later.getLast()).close();
     assertNothingLeft(LOCK);
   }
 
