@@ -2,6 +2,8 @@ package io.mortise.spring;
 
 import io.mortise.Lease;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.transaction.NoTransactionException;
 import org.springframework.transaction.reactive.TransactionSynchronization;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
@@ -15,6 +17,7 @@ import reactor.core.publisher.Mono;
 final class ReactiveTransactionHolds implements TransactionSynchronization {
   private final List<Hold> holds;
   private final boolean kept;
+  private final AtomicBoolean released = new AtomicBoolean();
 
   private ReactiveTransactionHolds(List<Hold> holds, boolean kept) {
     this.holds = holds;
@@ -26,7 +29,7 @@ final class ReactiveTransactionHolds implements TransactionSynchronization {
    * nothing if there is none.
    */
   static Mono<Void> inCaller(List<Hold> holds, boolean kept) {
-    return active().doOnNext(manager -> join(manager, holds, kept)).then();
+    return active().flatMap(manager -> join(manager, holds, kept));
   }
 
   /**
@@ -41,8 +44,7 @@ final class ReactiveTransactionHolds implements TransactionSynchronization {
                     .noneMatch(
                         each ->
                             each instanceof ReactiveTransactionHolds known && known.holds == holds))
-        .doOnNext(manager -> join(manager, holds, true))
-        .then();
+        .flatMap(manager -> join(manager, holds, true));
   }
 
   private static Mono<TransactionSynchronizationManager> active() {
@@ -51,13 +53,36 @@ final class ReactiveTransactionHolds implements TransactionSynchronization {
         .onErrorComplete(NoTransactionException.class);
   }
 
-  private static void join(
+  /**
+   * A subscription that is cancelled meanwhile has its transaction rolled back on another thread,
+   * which may have listed its synchronizations before this one was added. That comes after the
+   * cancellation has arrived here, so whoever adds too late sees it.
+   */
+  private static Mono<Void> join(
       TransactionSynchronizationManager manager, List<Hold> holds, boolean kept) {
-    if (kept) {
-      // First: a transaction that ends in between must not release more than it retained.
-      holds.forEach(Hold::retain);
-    }
-    manager.registerSynchronization(new ReactiveTransactionHolds(holds, kept));
+    return Mono.create(
+        sink -> {
+          AtomicBoolean cancelled = new AtomicBoolean();
+          sink.onCancel(() -> cancelled.set(true));
+          ReactiveTransactionHolds added = new ReactiveTransactionHolds(holds, kept);
+          if (kept) {
+            // First: a transaction that ends in between must not release more than it retained.
+            holds.forEach(Hold::retain);
+          }
+          try {
+            manager.registerSynchronization(added);
+          } catch (RuntimeException | Error e) {
+            var unused = added.release();
+            if (!cancelled.get()) {
+              sink.error(e);
+            }
+            return;
+          }
+          if (cancelled.get()) {
+            var unused = added.release();
+          }
+          sink.success();
+        });
   }
 
   /** As {@link TransactionHolds#beforeCommit}. */
@@ -79,6 +104,13 @@ final class ReactiveTransactionHolds implements TransactionSynchronization {
 
   @Override
   public Mono<Void> afterCompletion(int status) {
-    return kept ? Mono.fromFuture(() -> HeldLocks.releaseAsync(holds), true) : Mono.empty();
+    return Mono.fromFuture(this::release, true);
+  }
+
+  /** Ends the transaction's use of them, once. */
+  private CompletableFuture<Void> release() {
+    return kept && released.compareAndSet(false, true)
+        ? HeldLocks.releaseAsync(holds)
+        : CompletableFuture.completedFuture(null);
   }
 }

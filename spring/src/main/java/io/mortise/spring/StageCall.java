@@ -70,7 +70,12 @@ final class StageCall {
     if (stage == null) {
       stage = CompletableFuture.completedFuture(null);
     }
-    var unused = stage.whenComplete((value, failure) -> release(held, result, value, failure));
+    try {
+      var unused = stage.whenComplete((value, failure) -> release(held, result, value, failure));
+    } catch (Throwable e) {
+      // A stage of the method's own making; releasing twice does nothing.
+      release(held, result, null, e);
+    }
   }
 
   private static void release(

@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -150,6 +151,21 @@ class LockedStageTest {
   @Test
   void givenBody_whenItIsCalled_thenItHasItsToken() throws Exception {
     assertThat(service.token().get(10, SECONDS)).isPositive();
+  }
+
+  @Test
+  void givenStageThatTakesNoFollower_thenTheResultFailsAndTheLockIsFree() {
+    CompletionStage<Integer> broken =
+        new CompletableFuture<>() {
+          @Override
+          public CompletableFuture<Integer> whenComplete(
+              BiConsumer<? super Integer, ? super Throwable> action) {
+            throw new IllegalStateException("the stage's own");
+          }
+        };
+    CompletableFuture<Integer> result = service.several(broken).toCompletableFuture();
+    assertThatThrownBy(() -> result.get(10, SECONDS)).hasRootCauseMessage("the stage's own");
+    assertThat(app.isHeld("stage")).isFalse();
   }
 
   @Test
