@@ -52,12 +52,16 @@ public final class SqlSessionTable {
       if (sessionRow != null && sessionRow.expiresAt() > dead) {
         return Refusals.RENEWED_BY_ANOTHER;
       }
-      repository.deleteSession(id);
+      if (sessionRow != null) {
+        repository.deleteSession(id);
+      }
       repository.forgetAll(id);
       if (previous != 0) {
         return Refusals.SESSION_EXPIRED;
       }
+      // A far server takes a while for each statement, and ends a transaction that takes too long.
       repository.insertSession(id, next, expiresAt, lives, spec.client().encoded());
+      return new Renewal.Renewed(now, List.of(), false);
     }
     if (!seen.isEmpty()) {
       repository.forget(id, next, seen);
