@@ -1,0 +1,42 @@
+package io.mortise.field;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.testkit.BoundedWait;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/** What all trials do. */
+final class Trial {
+  /** So long that only what stands still does not end. */
+  static final Duration LONG = Duration.ofSeconds(30);
+
+  private Trial() {}
+
+  /** A client whose leases outlast every trial that harms nothing. */
+  static LockClient client(String url) {
+    return LockClient.builder().url(url).ttl(LONG).build();
+  }
+
+  /** Two processes exclude each other, and pass the lock on with a greater token. */
+  static void assertHandedOver(LockClient one, LockClient other, String name) throws Exception {
+    Lease first = one.lock(name).acquireWithin(LONG);
+    long token = first.token();
+    assertThat(other.lock(name).tryAcquire()).isEmpty();
+    CompletableFuture<Lease> next = other.lock(name).acquireAsync(LONG);
+    first.close();
+    try (Lease second = BoundedWait.join(next)) {
+      assertThat(second.token()).isGreaterThan(token);
+    }
+  }
+
+  /** The same with two clients of their own. */
+  static void assertHandedOver(String url) throws Exception {
+    try (LockClient one = client(url);
+        LockClient other = client(url)) {
+      assertHandedOver(one, other, "invoice/42");
+    }
+  }
+}
