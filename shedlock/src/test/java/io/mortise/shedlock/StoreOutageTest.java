@@ -33,7 +33,7 @@ class StoreOutageTest {
     try (RedisServer server =
             RedisServer.start(
                 TestPrerequisites.required(RedisServer.bundled(), "The Redis server"));
-        LockClient client = LockClient.connect(server.url() + "?timeout=1s")) {
+        LockClient client = LockClient.connect(server.url() + "?timeout=3s")) {
       MortiseLockProvider provider = MortiseLockProvider.over(client);
       SimpleLock held = provider.lock(times("held")).orElseThrow();
       server.kill();
@@ -70,8 +70,7 @@ class StoreOutageTest {
             RedisServer.start(
                 TestPrerequisites.required(RedisServer.bundled(), "The Redis server"));
         FaultInjectionProxy proxy = FaultInjectionProxy.to(server.port());
-        LockClient client =
-            LockClient.connect("redis://127.0.0.1:" + proxy.port() + "?timeout=500ms");
+        LockClient client = LockClient.connect("redis://127.0.0.1:" + proxy.port());
         LockClient other = LockClient.connect(server.url())) {
       // Its own constructor demands half a minute.
       Constructor<KeepAliveLockProvider> constructor =
@@ -86,11 +85,7 @@ class StoreOutageTest {
               .lock(new LockConfiguration(ClockProvider.now(), "held", atMost, Duration.ZERO))
               .orElseThrow();
       proxy.weather(NetworkCondition.FROZEN);
-      try {
-        executor.extension.run();
-      } catch (StoreUnavailableException e) {
-        assertThat(e).hasMessageContaining("held");
-      }
+      executor.extension.run(); // asks the store nothing, so that nothing can stop it
       proxy.weather(NetworkCondition.FAIR);
       assertThat(other.lock("held").tryAcquire(atMost.multipliedBy(2))).isEmpty();
       held.unlock();
