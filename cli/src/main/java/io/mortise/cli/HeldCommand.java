@@ -18,6 +18,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -46,7 +47,15 @@ final class HeldCommand {
       Duration notice,
       @Nullable Duration atLeast,
       @Nullable Duration atMost,
-      @Nullable Duration holdOnCrash) {}
+      @Nullable Duration holdOnCrash) {
+
+    /** For how long after the grant the lock stays shut unless that is taken back. */
+    @Nullable Duration shut() {
+      return atLeast == null || (holdOnCrash != null && holdOnCrash.compareTo(atLeast) > 0)
+          ? holdOnCrash
+          : atLeast;
+    }
+  }
 
   /** What a run under a lease came to. */
   record RunOutcome(int status, boolean lost) {}
@@ -112,10 +121,9 @@ final class HeldCommand {
               new Supervisor(lease, childProcess, events, times.notice(), atMostUntil),
               childProcess);
     } catch (IOException e) {
-      reopen(lease, Duration.ofNanos(System.nanoTime() - had)); // nothing ran
+      keepShut(lease, Duration.ZERO); // nothing ran
       release(lease);
-      throw new CliException(
-          ExitStatus.FAILED, "The command could not be started: " + e.getMessage(), e);
+      throw notStarted(e);
     } finally {
       restorers.forEach(Runnable::run);
     }
@@ -130,6 +138,11 @@ final class HeldCommand {
       return new RunOutcome(ExitStatus.LOST, true);
     }
     return new RunOutcome(runResult.status(), false);
+  }
+
+  static CliException notStarted(IOException e) {
+    return new CliException(
+        ExitStatus.FAILED, "The command could not be started: " + e.getMessage(), e);
   }
 
   private static Supervisor.RunResult supervise(Supervisor supervisor, ChildProcess childProcess)
@@ -148,12 +161,18 @@ final class HeldCommand {
 
   /** Takes back what {@code --hold-on-crash} demanded: there was no crash. */
   private void reopen(Lease lease, Duration held) {
-    Duration holdOnCrash = times.holdOnCrash();
     Duration atLeast = times.atLeast();
-    if (holdOnCrash == null || (atLeast != null && atLeast.compareTo(holdOnCrash) >= 0)) {
+    if (!Objects.equals(times.shut(), atLeast)) {
+      keepShut(lease, atLeast == null ? Duration.ZERO : atLeast.minus(held));
+    }
+  }
+
+  /** Keeps the lock shut for so long from now, instead of for what it was had with. */
+  private void keepShut(Lease lease, Duration left) {
+    Duration shut = times.shut();
+    if (shut == null) {
       return;
     }
-    Duration left = atLeast == null ? Duration.ZERO : atLeast.minus(held);
     try {
       lease.keepShut(left.toMillis() < 1 ? Duration.ofMillis(1) : left);
     } catch (LeaseLostException e) {
@@ -163,7 +182,7 @@ final class HeldCommand {
           "mortise: Lock '"
               + OutputSanitizer.text(name)
               + "' stays shut until "
-              + DurationText.format(holdOnCrash)
+              + DurationText.format(shut)
               + " after it was had: "
               + OutputSanitizer.text(OutputSanitizer.message(e)));
     }

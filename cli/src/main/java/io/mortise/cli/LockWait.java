@@ -121,22 +121,28 @@ final class LockWait {
   private String placeAndSituation() {
     try {
       Optional<LockInfo> view = client.admin().find(lock.name());
-      return view.map(LockWait::place).orElse("") + view.map(LockFormatter::situation).orElse(".");
+      return view.map(found -> place(found, host())).orElse("")
+          + view.map(LockFormatter::situation).orElse(".");
     } catch (StoreUnavailableException e) {
       return ": the store does not answer.";
     }
   }
 
-  private static String place(LockInfo view) {
+  /** Empty if it cannot be told: containers may have one host name, and one process id in each. */
+  static String place(LockInfo view, String host) {
+    String place = "";
     for (int i = 0; i < view.waiters().size(); i++) {
       LockParticipant.ClientInfo waiter = view.waiters().get(i).client();
       if (waiter != null
           && waiter.pid() == ProcessHandle.current().pid()
-          && waiter.host().equals(host())) {
-        return ", place " + (i + 1);
+          && waiter.host().equals(host)) {
+        if (!place.isEmpty()) {
+          return "";
+        }
+        place = ", place " + (i + 1);
       }
     }
-    return "";
+    return place;
   }
 
   /** Who is in the way, to be set behind a clause, and what a longer wait would find out. */

@@ -8,12 +8,14 @@ import io.mortise.LockException;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.admin.StoreInfo.Feature;
+import io.mortise.cli.child.ChildGuardian;
 import io.mortise.cli.child.LeaderPause;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.child.Signals;
 import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -167,12 +169,16 @@ final class RunCommand implements Callable<Integer> {
     StoreUrl.parse(url); // a wrong one is refused before the command is looked for
     Duration session = ttl == null ? LockClientBuilder.DEFAULT_TTL : ttl;
     Duration notice = graceFor(session);
-    LockOptions options = options();
+    HeldCommand.RunTimes times = new HeldCommand.RunTimes(notice, atLeast, atMost, holdOnCrash);
+    LockOptions options = options(times.shut());
     List<String> words = new ArrayList<>(command);
     words.set(
         0,
         ExecutableFinder.check(
             words.get(0), cliEnvironment.variables().getOrDefault("PATH", "/bin:/usr/bin")));
+    if (!leader) { // which tries again, and the folder may come back
+      checkTemporaryFolder();
+    }
 
     for (String signal : RunEvent.SignalReceived.ENDING) {
       Signals.listen(signal, this::interrupted);
@@ -189,7 +195,7 @@ final class RunCommand implements Callable<Integer> {
               name,
               words,
               store.handedOn(url),
-              new HeldCommand.RunTimes(notice, atLeast, atMost, holdOnCrash),
+              times,
               !shared && client.admin().store().has(Feature.FENCING_TOKENS),
               this::warn);
       if (leader) {
@@ -203,6 +209,14 @@ final class RunCommand implements Callable<Integer> {
             "Lock '" + name + "' was lost before the command began. The command was not started.");
       }
       return held.run(lease, nextEvents()).status();
+    }
+  }
+
+  private static void checkTemporaryFolder() {
+    try {
+      ChildGuardian.checkTemporaryFolder();
+    } catch (IOException e) {
+      throw HeldCommand.notStarted(e);
     }
   }
 
@@ -329,13 +343,6 @@ final class RunCommand implements Callable<Integer> {
     return notice;
   }
 
-  private static @Nullable Duration longer(@Nullable Duration a, @Nullable Duration b) {
-    if (a == null || b == null) {
-      return a == null ? b : a;
-    }
-    return a.compareTo(b) >= 0 ? a : b;
-  }
-
   /** Java replaces bytes that it cannot decode: better no command than one with other arguments. */
   private void checkEncoding() {
     for (String word : command) {
@@ -350,7 +357,7 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  private LockOptions options() {
+  private LockOptions options(@Nullable Duration shut) {
     String shown = label;
     if (shown == null) {
       // Without the arguments: they may hold a password.
@@ -358,10 +365,7 @@ final class RunCommand implements Callable<Integer> {
       shown = program == null ? "" : OutputSanitizer.text(program.toString());
       shown = shown.substring(0, Math.min(shown.length(), 100));
     }
-    return LockOptions.DEFAULTS
-        .withAtMost(atMost)
-        .withAtLeast(longer(atLeast, holdOnCrash))
-        .withLabel(shown);
+    return LockOptions.DEFAULTS.withAtMost(atMost).withAtLeast(shut).withLabel(shown);
   }
 
   private void warn(String text) {

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The tool as users run it, on a store of the subclass's choice. */
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "needs sh")
@@ -225,10 +227,12 @@ abstract class EndToEnd {
     }
   }
 
-  @Test
-  void givenHoldOnCrash_whenCommandCannotBeStarted_thenLockIsFreeAtOnce() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"--hold-on-crash", "--at-least"})
+  void givenTimeThatKeepsTheLockShut_whenCommandCannotBeStarted_thenLockIsFreeAtOnce(String option)
+      throws Exception {
     Map<String, String> variables = new HashMap<>(variables());
-    variables.put("TMPDIR", folder.resolve("missing").toString());
+    variables.put("PATH", folder.resolve("missing").toString()); // without mkfifo
     try (CliProcess first =
         CliProcess.start(
             folder,
@@ -236,13 +240,13 @@ abstract class EndToEnd {
             variables,
             Redirect.from(new File("/dev/null")),
             "run",
-            "--hold-on-crash",
+            option,
             "1h",
             "job",
             "--",
-            "true")) {
+            "/bin/sh")) {
       assertThat(first.status()).isEqualTo(ExitStatus.FAILED);
-      assertThat(first.err()).contains("could not be started", "Name another in TMPDIR");
+      assertThat(first.err()).contains("could not be started", "mkfifo");
     }
     try (CliProcess next = tool("run", "--wait", "20s", "job", "--", "true")) {
       assertThat(next.status()).as(next.err()).isZero();

@@ -46,16 +46,23 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A client without a store. The name of a lock says what happens to it: {@code taken} is never
- * granted, {@code unrenewed} is valid for {@link #UNRENEWED} and never renewed, {@code evicted} is
- * lost two seconds after the grant, and so is {@code shut}, which the store keeps shut for its
- * holder, {@code outdated} before it is granted, {@code warned} makes the store warn of what its
- * server says, the first wait for {@code awaited} is ended by an operator.
+ * granted, {@code unrenewed} is valid for {@link #UNRENEWED} and never renewed, {@code brief} is
+ * renewed by the second, {@code evicted} is lost two seconds after the grant, and so is {@code
+ * shut}, which the store keeps shut for its holder, {@code outdated} before it is granted, {@code
+ * warned} makes the store warn of what its server says, the first wait for {@code awaited} is ended
+ * by an operator.
  */
 final class FakeClient implements LockClient {
   static final Duration UNRENEWED = Duration.ofSeconds(8);
 
   /** What is printed when somebody begins to wait for {@code taken}. */
   static final String WAITS = "waits for taken";
+
+  /** What is printed with the time for which a lease keeps its lock shut. */
+  static final String SHUT_FOR = "keeps its lock shut for ";
+
+  /** The validity of {@code brief}, at any moment. */
+  private static final Duration BRIEF = Duration.ofSeconds(5);
 
   final List<LockInfo> views = new ArrayList<>();
   final List<String> done = new ArrayList<>();
@@ -232,6 +239,9 @@ final class FakeClient implements LockClient {
       if (lost) {
         return Duration.ZERO;
       }
+      if (name.equals("brief")) {
+        return BRIEF;
+      }
       if (!name.equals("unrenewed")) {
         return Duration.ofSeconds(15);
       }
@@ -268,7 +278,7 @@ final class FakeClient implements LockClient {
 
     @Override
     public void keepShut(Duration atLeast) {
-      throw new UnsupportedOperationException();
+      System.err.println(SHUT_FOR + atLeast);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.mortise.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -10,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -37,6 +39,16 @@ abstract class RunCommandHarness {
   static long awaitPid(CliProcess tool) {
     await().atMost(LONG).until(() -> tool.out().endsWith("\n"));
     return Long.parseLong(tool.out().strip());
+  }
+
+  /** The process that watches over the command of this tool, in a session of its own. */
+  static OptionalLong watcher(long tool) throws IOException {
+    Process ps = new ProcessBuilder("ps", "-A", "-ww", "-o", "pid=,sid=,args=").start();
+    return new String(ps.getInputStream().readAllBytes(), UTF_8)
+        .lines()
+        .filter(line -> line.matches(" *(\\d+) +\\1 .*lifeline\\.sh watch \\S+ " + tool + " .*"))
+        .mapToLong(line -> Long.parseLong(line.strip().split(" ", 2)[0]))
+        .findFirst();
   }
 
   /** At once or soon: a process that outlives the tool cleans up after it. */

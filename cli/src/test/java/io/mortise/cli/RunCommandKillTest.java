@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -221,16 +220,6 @@ class RunCommandKillTest extends RunCommandHarness {
         Files.deleteIfExists(file);
       }
     }
-  }
-
-  /** The process that watches over the command of this tool, in a session of its own. */
-  private static OptionalLong watcher(long tool) throws IOException {
-    Process ps = new ProcessBuilder("ps", "-A", "-ww", "-o", "pid=,sid=,args=").start();
-    return new String(ps.getInputStream().readAllBytes(), UTF_8)
-        .lines()
-        .filter(line -> line.matches(" *(\\d+) +\\1 .*lifeline\\.sh watch \\S+ " + tool + " .*"))
-        .mapToLong(line -> Long.parseLong(line.strip().split(" ", 2)[0]))
-        .findFirst();
   }
 
   private static String ps(String column, long pid) throws IOException {

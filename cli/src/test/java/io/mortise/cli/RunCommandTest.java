@@ -33,6 +33,22 @@ class RunCommandTest extends RunCommandHarness {
   }
 
   @Test
+  void givenStatus75_thenALineTellsThatOfTheToolFromThatOfTheCommand() throws Exception {
+    try (CliProcess tool = run("taken", "echo never", "--wait", "0", "--quiet")) {
+      assertThat(tool.status()).isEqualTo(ExitStatus.NOT_HAD);
+      assertThat(tool.err()).contains("Lock 'taken' was not had");
+    }
+    try (CliProcess tool = run("job", "exit 75", "--wait", "0", "--quiet")) {
+      assertThat(tool.status()).isEqualTo(ExitStatus.NOT_HAD);
+      assertThat(tool.err()).isEmpty();
+    }
+    // As the page on cron has it.
+    try (CliProcess tool = run("job", "sh -c 'exit 75' || exit 1", "--wait", "0")) {
+      assertThat(tool.status()).isEqualTo(1);
+    }
+  }
+
+  @Test
   void givenCommand_whenSignalEndsIt_thenStatusIs128AndItsNumber() throws Exception {
     try (CliProcess tool = run("job", "kill -KILL $$")) {
       assertThat(tool.status()).isEqualTo(128 + 9);
@@ -330,6 +346,30 @@ class RunCommandTest extends RunCommandHarness {
       tool.signal("INT");
       assertThat(tool.status()).isEqualTo(130);
       assertThat(tool.out()).isEmpty();
+    }
+  }
+
+  @Test
+  void givenCommandThatCannotBeStarted_thenTheLockIsOpened_andNoAtLeastTimeKeepsItShut()
+      throws Exception {
+    Map<String, String> variables =
+        Map.of("MORTISE_STORE", "fake:", "PATH", folder.toString()); // without mkfifo
+    try (CliProcess tool =
+        tool(NO_INPUT, variables, "run", "--at-least", "1h", "job", "--", "/bin/sh")) {
+      assertThat(tool.status()).isEqualTo(ExitStatus.FAILED);
+      assertThat(tool.err()).contains(FakeClient.SHUT_FOR + "PT0.001S\n", "could not be started");
+    }
+  }
+
+  @Test
+  void givenNoTemporaryFolder_thenItIsNamedBeforeTheWaitForTheLock() throws Exception {
+    Map<String, String> variables =
+        Map.of("MORTISE_STORE", "fake:", "TMPDIR", folder.resolve("gone").toString());
+    try (CliProcess tool = tool(NO_INPUT, variables, "run", "taken", "--", "/bin/sh")) {
+      assertThat(tool.status()).isEqualTo(ExitStatus.FAILED);
+      assertThat(tool.err())
+          .contains("could not be started", "Name another in TMPDIR")
+          .doesNotContain(FakeClient.WAITS);
     }
   }
 

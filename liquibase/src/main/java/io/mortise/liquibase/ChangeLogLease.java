@@ -1,10 +1,13 @@
 package io.mortise.liquibase;
 
 import io.mortise.Lease;
+import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockName;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import liquibase.database.Database;
 import liquibase.database.jvm.JdbcConnection;
 import org.slf4j.Logger;
@@ -18,15 +21,20 @@ import org.slf4j.LoggerFactory;
 final class ChangeLogLease {
   private static final Logger log = LoggerFactory.getLogger(ChangeLogLease.class);
 
+  /** Between looks whether the run has closed its connection. */
+  private static final long LOOK_SECONDS = 1;
+
   private final ClientSource clients;
   private final LockClient client;
   private final Lease lease;
+  private final Database database;
 
   ChangeLogLease(ClientSource clients, LockClient client, Lease lease, Database database) {
     this.clients = clients;
     this.client = client;
     this.lease = lease;
-    lease.onLost(loss -> abort(database));
+    this.database = database;
+    lease.onLost(loss -> abort());
   }
 
   /** Whether it is neither lost nor released. */
@@ -35,7 +43,49 @@ final class ChangeLogLease {
     return state == Lease.State.HELD || state == Lease.State.SUSPECT;
   }
 
-  private void abort(Database database) {
+  /**
+   * Releases the lock if the run closes its connection and never releases: of two runs at one time
+   * in a JVM, which share state of Liquibase, one may skip that. Does not block.
+   *
+   * @param held whether nobody has released it
+   * @param forget makes it nobody's any more; false if it was released at that moment
+   */
+  void closeAfterConnection(BooleanSupplier held, BooleanSupplier forget) {
+    Thread watcher =
+        new Thread(null, () -> watch(held, forget), "mortise-liquibase-watcher", 0, false);
+    watcher.setDaemon(true);
+    watcher.start();
+  }
+
+  private void watch(BooleanSupplier held, BooleanSupplier forget) {
+    try {
+      while (isHeld() && held.getAsBoolean()) {
+        TimeUnit.SECONDS.sleep(LOOK_SECONDS);
+        if (isHeld() && isConnectionClosed() && forget.getAsBoolean()) {
+          log.warn(
+              "A run of Liquibase has ended without releasing lock '{}', which is released now. Let runs in one JVM"
+                  + " follow each other.",
+              LockName.of(lease.name()));
+          close();
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (LeaseLostException e) {
+      log.debug("The lock was lost before: {}", e.getMessage());
+    }
+  }
+
+  private boolean isConnectionClosed() {
+    try {
+      return database.getConnection() instanceof JdbcConnection jdbc
+          && jdbc.getUnderlyingConnection().isClosed();
+    } catch (SQLException e) {
+      return false;
+    }
+  }
+
+  private void abort() {
     log.warn(
         "The lease on lock '{}' was lost, so the connection of Liquibase is aborted. Run it again: change sets that"
             + " were finished are not repeated.",

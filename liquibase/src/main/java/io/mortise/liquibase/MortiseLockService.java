@@ -209,8 +209,12 @@ public final class MortiseLockService implements LockService {
         granted(new ChangeLogLease(clients, client, lease.get(), database()));
       }
       return acquired;
-    } catch (io.mortise.LockException | IllegalStateException e) {
+    } catch (io.mortise.LockException e) {
       throw new LockException(e.getMessage(), e);
+    } catch (IllegalStateException e) {
+      // A static survives the application context, and with it the client, as after a live reload.
+      throw new LockException(
+          e.getMessage() + " Give an open one to MortiseLockService.use, or call useNone().", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new LockException(
@@ -223,7 +227,9 @@ public final class MortiseLockService implements LockService {
   }
 
   private void granted(ChangeLogLease lease) throws LockException {
-    HELD.put(database(), lease);
+    Database held = database();
+    HELD.put(held, lease);
+    lease.closeAfterConnection(() -> HELD.get(held) == lease, () -> HELD.remove(held, lease));
     boolean ready = false;
     try {
       rollback();

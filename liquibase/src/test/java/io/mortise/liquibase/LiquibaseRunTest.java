@@ -11,8 +11,11 @@ import io.mortise.testkit.server.TestStore;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -73,6 +76,47 @@ class LiquibaseRunTest {
   }
 
   @Test
+  void givenRunsOfTwoThreads_whenTheyHaveEnded_thenNeitherLockIsHeld() throws Exception {
+    String second = SampleDatabase.newUrl();
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try (LockClient client = LockClient.connect(store)) {
+      MortiseLockService.use(client);
+      for (int round = 0; round < 10; round++) {
+        List<Future<?>> runs = new ArrayList<>();
+        for (String each : List.of(database, second)) {
+          runs.add(
+              threads.submit(
+                  () -> {
+                    migrate(each, "changes.xml");
+                    return null;
+                  }));
+        }
+        for (Future<?> run : runs) {
+          endOf(run);
+        }
+      }
+      for (String each : List.of(database, second)) {
+        assertThat(
+                client
+                    .lock(SampleDatabase.lockName(each))
+                    .tryAcquire(BoundedWait.scaled(BoundedWait.ANSWER)))
+            .isPresent();
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  /** Liquibase is not made for this: a run may fail. */
+  private static void endOf(Future<?> run) throws Exception {
+    try {
+      run.get(60, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      assertThat(e.getCause()).isInstanceOf(Exception.class);
+    }
+  }
+
+  @Test
   void givenUrl_thenEachRunConnects_andTheChosenNameIsLocked() throws Exception {
     System.setProperty(URL_SETTING, store);
     System.setProperty(NAME_SETTING, "billing schema");
@@ -94,6 +138,16 @@ class LiquibaseRunTest {
   void givenWrongUrl_thenTheRunFails_andNothingIsMigrated() {
     System.setProperty(URL_SETTING, "nonsense:here");
     assertThatThrownBy(() -> migrate("changes.xml")).hasStackTraceContaining("nonsense");
+    assertThatThrownBy(() -> query("select count(*) from invoice"));
+  }
+
+  @Test
+  void givenClientThatIsClosed_thenTheRunFails_andIsToldWhatToCall() {
+    LockClient client = LockClient.connect(store);
+    MortiseLockService.use(client);
+    client.close();
+    assertThatThrownBy(() -> migrate("changes.xml"))
+        .hasStackTraceContaining("closed. Give an open one to MortiseLockService.use");
     assertThatThrownBy(() -> query("select count(*) from invoice"));
   }
 
@@ -124,6 +178,10 @@ class LiquibaseRunTest {
   }
 
   private void migrate(String changes) throws Exception {
+    migrate(database, changes);
+  }
+
+  private static void migrate(String database, String changes) throws Exception {
     Database connected = SampleDatabase.open(database);
     try (Liquibase liquibase =
         new Liquibase(

@@ -108,6 +108,15 @@ abstract class LockServiceContract {
   }
 
   @Test
+  void givenRunThatSkipsItsRelease_whenItsConnectionIsClosed_thenTheLockIsFree() throws Exception {
+    assertThat(service.acquireLock()).isTrue();
+    connected.close();
+    await().atMost(BoundedWait.scaled(BoundedWait.ANSWER)).until(other::acquireLock);
+    assertThat(service.hasChangeLogLock()).isFalse();
+    other.releaseLock();
+  }
+
+  @Test
   void givenWaiter_whenTheHolderReleases_thenTheWaiterHolds() throws Exception {
     service.waitForLock();
     ExecutorService thread = Executors.newSingleThreadExecutor();

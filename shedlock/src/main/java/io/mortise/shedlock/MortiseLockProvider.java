@@ -3,6 +3,7 @@ package io.mortise.shedlock;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
+import io.mortise.admin.LockAdmin;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
 import java.time.Duration;
@@ -29,8 +30,9 @@ import org.slf4j.LoggerFactory;
  * </ul>
  *
  * <p>Renewal goes on by itself while the lock is held, so a {@code KeepAliveLockProvider} around
- * this is not needed. Not re-entrant, as ShedLock demands. Thread-safe. The client stays the
- * caller's to close.
+ * this is not needed. One that stays gives up after an extension that the store does not answer,
+ * and {@code lockAtMostFor} ends the lock: put it around {@link #withoutAtMost()}. Not re-entrant,
+ * as ShedLock demands. Thread-safe. The client stays the caller's to close.
  */
 public final class MortiseLockProvider implements ExtensibleLockProvider {
   private static final Logger log = LoggerFactory.getLogger(MortiseLockProvider.class);
@@ -49,10 +51,16 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
   /**
    * Over a client. Does not block.
    *
+   * @throws IllegalArgumentException if the client is a mock
    * @throws IllegalStateException if the client is closed
    */
   public static MortiseLockProvider over(LockClient client) {
-    StoreInfo store = client.admin().store();
+    LockAdmin admin = client.admin();
+    if (admin == null) {
+      throw new IllegalArgumentException(
+          "This LockClient is a mock, which locks nothing. Use @MemoryLocks in tests, or a client of mem:.");
+    }
+    StoreInfo store = admin.store();
     boolean atMostApplies = store.has(Feature.AT_MOST);
     if (!atMostApplies) {
       log.info(

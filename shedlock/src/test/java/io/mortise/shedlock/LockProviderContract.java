@@ -339,6 +339,13 @@ abstract class LockProviderContract {
             () -> provider.lock(new LockConfiguration(ClockProvider.now(), "a\nb", MINUTE, NONE)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("control character");
+    // 800 bytes: the text is shorter than the longest name.
+    assertThatThrownBy(
+            () ->
+                provider.lock(
+                    new LockConfiguration(ClockProvider.now(), "é".repeat(400), MINUTE, NONE)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("512");
   }
 
   private static LockConfiguration times(Duration atMost, Duration atLeast) {

@@ -1,15 +1,28 @@
 package io.mortise.shedlock;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
+import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import io.mortise.testkit.server.RedisServer;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import net.javacrumbs.shedlock.core.ClockProvider;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.support.KeepAliveLockProvider;
 import org.junit.jupiter.api.Test;
 
 class StoreOutageTest {
@@ -20,11 +33,7 @@ class StoreOutageTest {
     try (RedisServer server =
             RedisServer.start(
                 TestPrerequisites.required(RedisServer.bundled(), "The Redis server"));
-        LockClient client =
-            LockClient.builder()
-                .url(server.url() + "?timeout=1s")
-                .ttl(Duration.ofSeconds(3))
-                .build()) {
+        LockClient client = LockClient.connect(server.url() + "?timeout=3s")) {
       MortiseLockProvider provider = MortiseLockProvider.over(client);
       SimpleLock held = provider.lock(times("held")).orElseThrow();
       server.kill();
@@ -34,6 +43,69 @@ class StoreOutageTest {
           .isInstanceOf(StoreUnavailableException.class);
       held.unlock();
     }
+  }
+
+  /** Extends when it is told, not when the time has come. */
+  private static final class ManualExecutor extends ScheduledThreadPoolExecutor {
+    private Runnable extension;
+
+    ManualExecutor() {
+      super(1);
+    }
+
+    @Override
+    public ScheduledFuture<?> scheduleAtFixedRate(
+        Runnable command, long initialDelay, long period, TimeUnit unit) {
+      extension = command;
+      return schedule(() -> {}, 1, TimeUnit.DAYS);
+    }
+  }
+
+  @Test
+  void givenKeepAliveProviderAroundIt_whenAnExtensionIsNotAnswered_thenTheLockIsKeptAllTheSame()
+      throws Exception {
+    Duration atMost = Duration.ofSeconds(2);
+    ManualExecutor executor = new ManualExecutor();
+    try (RedisServer server =
+            RedisServer.start(
+                TestPrerequisites.required(RedisServer.bundled(), "The Redis server"));
+        FaultInjectionProxy proxy = FaultInjectionProxy.to(server.port());
+        LockClient client = LockClient.connect("redis://127.0.0.1:" + proxy.port());
+        LockClient other = LockClient.connect(server.url())) {
+      // Its own constructor demands half a minute.
+      Constructor<KeepAliveLockProvider> constructor =
+          KeepAliveLockProvider.class.getDeclaredConstructor(
+              ExtensibleLockProvider.class, ScheduledExecutorService.class, Duration.class);
+      constructor.setAccessible(true);
+      LockProvider provider =
+          constructor.newInstance(
+              MortiseLockProvider.over(client).withoutAtMost(), executor, atMost);
+      SimpleLock held =
+          provider
+              .lock(new LockConfiguration(ClockProvider.now(), "held", atMost, Duration.ZERO))
+              .orElseThrow();
+      proxy.weather(NetworkCondition.FROZEN);
+      executor.extension.run(); // asks the store nothing, so that nothing can stop it
+      proxy.weather(NetworkCondition.FAIR);
+      assertThat(other.lock("held").tryAcquire(atMost.multipliedBy(2))).isEmpty();
+      held.unlock();
+      assertThat(other.lock("held").tryAcquire(BoundedWait.ANSWER)).isPresent();
+    } finally {
+      executor.shutdownNow();
+    }
+  }
+
+  @Test
+  void givenMockAsTheClient_thenTheRefusalSaysWhatTestsUse() {
+    LockClient mock =
+        (LockClient)
+            Proxy.newProxyInstance(
+                LockClient.class.getClassLoader(),
+                new Class<?>[] {LockClient.class},
+                (proxy, method, arguments) -> null);
+    assertThatThrownBy(() -> MortiseLockProvider.over(mock))
+        .hasMessageContaining("is a mock")
+        .hasMessageContaining("@MemoryLocks");
   }
 
   private static LockConfiguration times(String name) {

@@ -52,7 +52,7 @@ final class Hold {
     return uses.decrementAndGet() == 0;
   }
 
-  private boolean isEnded() {
+  boolean isEnded() {
     return uses.get() <= 0;
   }
 

@@ -83,6 +83,15 @@ public final class LockContext {
     }
   }
 
+  /** This one, or the next around it of which not all locks are released; null if there is none. */
+  @Nullable LockContext held() {
+    LockContext at = this;
+    while (at != null && at.holds.stream().allMatch(Hold::isEnded)) {
+      at = at.outer;
+    }
+    return at;
+  }
+
   List<Hold> holds() {
     return holds;
   }

@@ -5,7 +5,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Hands {@link LockContext} on to other threads, and to Reactor and back, with what Micrometer's
- * context propagation hands on. Found by {@code ServiceLoader}, which wants it public.
+ * context propagation hands on. What is scheduled under a lock may run for long after it, and gets
+ * no context of a call that has released its locks. Found by {@code ServiceLoader}, which wants it
+ * public.
  */
 public final class LockContextAccessor implements ThreadLocalAccessor<LockContext> {
   /** For {@code ServiceLoader}. */
@@ -18,12 +20,13 @@ public final class LockContextAccessor implements ThreadLocalAccessor<LockContex
 
   @Override
   public @Nullable LockContext getValue() {
-    return LockContext.innermost();
+    LockContext innermost = LockContext.innermost();
+    return innermost == null ? null : innermost.held();
   }
 
   @Override
   public void setValue(LockContext value) {
-    LockContext.innermost(value);
+    LockContext.innermost(value.held());
   }
 
   @Override

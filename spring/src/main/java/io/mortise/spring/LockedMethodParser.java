@@ -3,6 +3,7 @@ package io.mortise.spring;
 import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
+import io.mortise.admin.LockAdmin;
 import io.mortise.admin.StoreInfo;
 import io.mortise.spi.time.DurationText;
 import java.lang.reflect.Method;
@@ -375,7 +376,13 @@ final class LockedMethodParser {
   }
 
   private static void refuseUnsupported(LockPlan plan) {
-    StoreInfo store = plan.client().admin().store();
+    LockAdmin admin = plan.client().admin();
+    if (admin == null) {
+      throw new IllegalArgumentException(
+          "its LockClient is a mock, which locks nothing. Use @MemoryLocks in tests, or a client of"
+              + " mem:");
+    }
+    StoreInfo store = admin.store();
     if (plan.shared()) {
       refuse(store, StoreInfo.Feature.SHARED, "shared locks", "mode");
     }

@@ -7,6 +7,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
@@ -39,6 +41,9 @@ final class NameTemplate {
           }
         }
       };
+
+  /** A variable outside of an expression, and a brace that stands right before it. */
+  private static final Pattern VARIABLE = Pattern.compile("(\\{?)#([A-Za-z_]\\w*)");
 
   private final String template;
   private final String method;
@@ -126,6 +131,7 @@ final class NameTemplate {
     List<Part> parts = new ArrayList<>();
     for (Expression expression : expressions) {
       if (expression instanceof LiteralExpression literal) {
+        refuseForgottenSign(literal.getExpressionString(), template, names);
         parts.add(new Text(literal.getExpressionString()));
       } else {
         new SpelCheck(template, method.getParameterCount(), names)
@@ -141,6 +147,25 @@ final class NameTemplate {
       }
     }
     return new NameTemplate(template, description, parts);
+  }
+
+  /** Else all values of the parameter would have one lock, named as the template. */
+  private static void refuseForgottenSign(
+      String text, String template, @Nullable String @Nullable [] names) {
+    Matcher variable = VARIABLE.matcher(text);
+    while (variable.find()) {
+      String name = variable.group(2);
+      if (!variable.group(1).isEmpty() || (names != null && Arrays.asList(names).contains(name))) {
+        throw new IllegalArgumentException(
+            "the name '"
+                + template
+                + "' has #"
+                + name
+                + " as plain text, so that all values would have one lock. Write #{#"
+                + name
+                + "}");
+      }
+    }
   }
 
   private static void refuseWithoutText(Class<?> type, String template, String part) {

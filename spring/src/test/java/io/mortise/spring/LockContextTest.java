@@ -8,7 +8,9 @@ import io.micrometer.context.ContextRegistry;
 import io.micrometer.context.ContextSnapshotFactory;
 import io.mortise.Lease;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
@@ -65,6 +67,33 @@ class LockContextTest {
       var task = snapshots.captureAll().wrap(() -> LockContext.current().token());
       assertThat(executor.submit(task).get(10, SECONDS)).isEqualTo(1L);
       assertThat(executor.submit(LockContext::find).get(10, SECONDS)).isEqualTo(Optional.empty());
+    } finally {
+      executor.shutdownNow();
+    }
+  }
+
+  @Test
+  void givenSnapshotOfACall_whenItsLockIsReleased_thenLaterTasksAreUnderNoLock() throws Exception {
+    ExecutorService executor = Executors.newSingleThreadExecutor();
+    Hold outer = new Hold(null, false, new TestingLease(1));
+    Hold inner = new Hold(null, false, new TestingLease(2));
+    ContextSnapshotFactory snapshots =
+        ContextSnapshotFactory.builder().contextRegistry(ContextRegistry.getInstance()).build();
+    Callable<List<Long>> task;
+    try (LockContext.Scope around = LockContext.enter(List.of(outer));
+        LockContext.Scope within = LockContext.enter(List.of(inner))) {
+      assertThat(around).isNotSameAs(within);
+      task =
+          snapshots
+              .captureAll()
+              .wrap(() -> LockContext.find().map(LockContext::token).stream().toList());
+    }
+    try {
+      assertThat(executor.submit(task).get(10, SECONDS)).containsExactly(2L);
+      inner.release();
+      assertThat(executor.submit(task).get(10, SECONDS)).containsExactly(1L);
+      outer.release();
+      assertThat(executor.submit(task).get(10, SECONDS)).isEmpty();
     } finally {
       executor.shutdownNow();
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.mortise.LockClient;
 import io.reactivex.rxjava3.core.Single;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -73,6 +74,18 @@ class LockedRefusalTest {
 
     @Locked("a/#{#id +}")
     void brokenExpression(int id) {}
+
+    @Locked("a/{#id}")
+    void braceWithoutSign(int id) {}
+
+    @Locked("a/#id")
+    void noBraces(int id) {}
+
+    @Locked("#{#day}/#id")
+    void noBracesBehindAnExpression(int id, int day) {}
+
+    @Locked("a#1/#other")
+    void noVariable(int id) {}
 
     @Locked("a/#{#ids}")
     void manyValues(List<String> ids) {}
@@ -189,8 +202,13 @@ class LockedRefusalTest {
 
   /** As many beans as problems, of which one is looked at. */
   private static InvalidLockedMethodException refusal(String method) {
-    try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
-        LockClient client = LockClient.connect(SpringApp.newUrl())) {
+    try (LockClient client = LockClient.connect(SpringApp.newUrl())) {
+      return refusal(method, client);
+    }
+  }
+
+  private static InvalidLockedMethodException refusal(String method, LockClient client) {
+    try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
       context.registerBean(LockClient.class, () -> client);
       LockedMethodParser parser =
           new LockedMethodParser(context.getDefaultListableBeanFactory(), context.getEnvironment());
@@ -227,6 +245,9 @@ class LockedRefusalTest {
         "indexTooGreat | asks for #p1 | [id]",
         "unclosedExpression | cannot be parsed | a/#{#id",
         "brokenExpression | cannot be parsed | a/#{#id +}",
+        "braceWithoutSign | has #id as plain text | #{#id}",
+        "noBraces | has #id as plain text | #{#id}",
+        "noBracesBehindAnExpression | has #id as plain text | #{#id}",
         "manyValues | takes #ids | Choose one property",
         "unsetProperty | property that is not set | ${name:default}",
         "waitWithoutUnit | '10' is no duration | 500ms",
@@ -265,6 +286,22 @@ class LockedRefusalTest {
   @Test
   void givenTypeArgumentsThatDoNoWork_whenParsed_thenTheyAreNotRefused() {
     assertThat(refusal("fine")).isNull();
+  }
+
+  @Test
+  void givenSignBeforeSomethingElseThanAParameter_whenParsed_thenItIsText() {
+    assertThat(refusal("noVariable")).isNull();
+  }
+
+  @Test
+  void givenMockAsTheClient_whenParsed_thenTheRefusalSaysWhatTestsUse() {
+    LockClient mock =
+        (LockClient)
+            Proxy.newProxyInstance(
+                LockClient.class.getClassLoader(),
+                new Class<?>[] {LockClient.class},
+                (proxy, method, arguments) -> method.getName().equals("hashCode") ? 1 : null);
+    assertThat(refusal("noVariable", mock)).hasMessageContaining("is a mock", "@MemoryLocks");
   }
 
   static class TwoProblems {

@@ -81,9 +81,7 @@ public final class ChildGuardian implements ChildProcess {
       throws IOException {
     ProcessBuilder builder = new ProcessBuilder().inheritIO();
     environment.accept(builder.environment());
-    String temporary = builder.environment().getOrDefault("TMPDIR", "");
-    Path parent = Path.of(temporary.isEmpty() ? System.getProperty("java.io.tmpdir") : temporary);
-    Path folder = makeFolder(parent); // the watcher removes it
+    Path folder = makeFolder(); // the watcher removes it
     try {
       Path script = folder.resolve("lifeline.sh");
       try (InputStream resource = ChildGuardian.class.getResourceAsStream("lifeline.sh")) {
@@ -284,8 +282,19 @@ public final class ChildGuardian implements ChildProcess {
     }
   }
 
+  /**
+   * To be called before a wait that would be for nothing if no command can be started then.
+   *
+   * @throws IOException if the temporary folder cannot be written
+   */
+  public static void checkTemporaryFolder() throws IOException {
+    Files.delete(makeFolder());
+  }
+
   /** A folder for this user only. */
-  private static Path makeFolder(Path parent) throws IOException {
+  private static Path makeFolder() throws IOException {
+    String temporary = System.getenv().getOrDefault("TMPDIR", "");
+    Path parent = Path.of(temporary.isEmpty() ? System.getProperty("java.io.tmpdir") : temporary);
     try {
       return Files.createTempDirectory(parent, "mortise-");
     } catch (IOException e) {

@@ -32,6 +32,8 @@
 #
 # POSIX sh; tried with dash and bash. Reads /proc where there is one, else the output of ps.
 set -u
+clock=date
+[ ! -r /proc/self/stat ] || clock=start
 role=$1
 folder=$2
 mortise=$3
@@ -103,13 +105,17 @@ kill_all() {
   [ "$found" = ' ' ] || kill -s KILL $found 2>/dev/null
 }
 
-# Sets $now, in tenths of a second: by a clock that nobody sets where there is /proc, else by the one that date shows, which
-# counts whole seconds here.
+# Sets $now, in tenths of a second: the time since the boot at which a new process begins, else what date shows, which counts
+# whole seconds. Not /proc/uptime: in a container that may be a file of lxcfs, which jumps, rounds, or goes away while the
+# command runs. A reading that fails keeps the last one, and the callers read again soon.
+now=0
 read_clock() {
-  if { IFS=' .' read -r seconds hundredths _ </proc/uptime; } 2>/dev/null; then
-    now=$((seconds * 10 + ${hundredths%?}))
-  else
+  if [ "$clock" = date ]; then
     now=$(date +%s)0
+  elif line=$(cat /proc/self/stat 2>/dev/null); then
+    # shellcheck disable=SC2086 # numbers to be split; what begins behind the name is the third field, and the 22nd counts
+    set -- ${line##*) }
+    now=$((${20} / 10))
   fi
 }
 
@@ -143,32 +149,42 @@ end_all() {
 # A watcher that was killed hears of no renewal, so the command is left alone then.
 guard() {
   dismiss_guard
-  [ -z "$guard" ] || wait "$guard" 2>/dev/null # else a shell keeps it as a zombie
+  await_guard
   [ "$grace" != never ] || return 0
   {
     nap=
-    trap '[ -z "$nap" ] || kill "$nap" 2>/dev/null; exit 0' USR1
+    dismissed=
+    trap 'dismissed=yes; [ -z "$nap" ] || kill -s KILL "$nap" 2>/dev/null' USR1
     read_clock
     until=$((now + $1 - grace / 2))
-    while read_clock && [ "$now" -lt "$until" ]; do
+    while [ -z "$dismissed" ] && read_clock && [ "$now" -lt "$until" ]; do
       # Whole seconds as long as there are two, and never too many.
       if [ $((until - now)) -ge 20 ]; then
         sleep $(((until - now) / 10 - 1)) &
         nap=$!
-        wait "$nap"
+        [ -z "$dismissed" ] || kill -s KILL "$nap" 2>/dev/null
+        wait "$nap" 2>/dev/null
+        # Again if the signal ended that: an orphan would become a zombie of a mortise that is process 1.
+        [ -z "$dismissed" ] || wait "$nap" 2>/dev/null
         nap=
       else
         sleep 0.1 2>/dev/null || sleep 1
       fi
     done
     trap '' USR1
+    [ -z "$dismissed" ] || exit 0
     ! kill -s 0 "$$" 2>/dev/null || end_all $((grace / 2 - grace / 10))
-  } </dev/null >/dev/null 5>&- &
+  } </dev/null >/dev/null 2>&1 5>&- &
   guard=$!
 }
 
 dismiss_guard() {
   [ -z "$guard" ] || kill -s USR1 "$guard" 2>/dev/null
+}
+
+# Else it would be a zombie: of this shell, or after it of a mortise that is process 1.
+await_guard() {
+  [ -z "$guard" ] || wait "$guard" 2>/dev/null
 }
 
 # Orders come from the standard input; reports go to descriptor 5, which is open for both ways, so that a mortise that has
@@ -178,7 +194,7 @@ watch() {
   terminal=$2
   roots=" $target "
   trap '' HUP INT QUIT TERM TSTP TTIN TTOU
-  PATH=$PATH:/usr/bin:/bin # for rm, sleep, ps and date; the command keeps its own
+  PATH=$PATH:/usr/bin:/bin # for rm, sleep, cat, ps and date; the command keeps its own
   guard=
   rm -rf -- "$folder"
   echo READY >&5
@@ -193,12 +209,14 @@ watch() {
       END)
         dismiss_guard
         echo DONE >&5
+        await_guard
         exit 0
         ;;
       'LOST '*)
         dismiss_guard
         end_all "${word#LOST }"
         echo DONE >&5
+        await_guard
         exit 0
         ;;
       SUSPEND)
@@ -211,6 +229,7 @@ watch() {
   done
   dismiss_guard
   [ "$grace" = never ] || end_all "$grace"
+  await_guard
 }
 
 # Replaces this shell by a program in a session of its own. Without setsid (macOS) Perl does the same. Without either it is

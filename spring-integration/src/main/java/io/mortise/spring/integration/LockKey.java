@@ -18,8 +18,8 @@ final class LockKey {
   private LockKey() {}
 
   /**
-   * The name of a key: its text, or a hash of that where the text is no lock name. A line break in
-   * a path is no reason to fail.
+   * The name of a key: its text, or a hash of that where the text is no lock name or looks like
+   * such a hash. A line break in a path is no reason to fail.
    *
    * @throws IllegalArgumentException if the key has no text of its own: two equal keys in two
    *     processes would be different locks
@@ -32,6 +32,9 @@ final class LockKey {
           "Lock key of type '"
               + key.getClass().getName()
               + "' has no text of its own, so it would name another lock in each process. Use a String.");
+    }
+    if (text.startsWith(HASHED)) {
+      return prefix + HASHED + sha256(text);
     }
     try {
       return LockName.of(prefix + text).value();

@@ -30,13 +30,15 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
  * that name. Candidates wait in the lock's queue, without polling.
  *
  * <p>{@code onGranted} and {@code onRevoked} of the candidate are called in turns, by one thread of
- * the initiator, each followed by its event if there is a publisher. When the lease is lost, that
- * thread is interrupted at once: a candidate that works in {@code onGranted} stops there, and
- * {@code onRevoked} follows, which is never interrupted. A candidate that gives leadership up, by
- * {@code yield()} or {@link #stop()}, is revoked <em>before</em> the lock is released, so that the
- * next leader begins after it. Then it waits in the queue again. Whatever {@code onGranted} throws,
- * an {@code Error} included, gives leadership up, too, and is logged; so is what {@code onRevoked}
- * throws. A candidate that catches the interrupt is revoked when it returns from {@code onGranted}.
+ * the initiator, each followed by its event if there is a publisher, as by Spring Integration's own
+ * initiator: {@code OnGrantedEvent} is published when {@code onGranted} has returned. When the
+ * lease is lost, that thread is interrupted at once: a candidate that works in {@code onGranted}
+ * stops there, and {@code onRevoked} follows, which is never interrupted. A candidate that gives
+ * leadership up, by {@code yield()} or {@link #stop()}, is revoked <em>before</em> the lock is
+ * released, so that the next leader begins after it. Then it waits in the queue again, after a
+ * pause that grows while its terms are short. Whatever {@code onGranted} throws, an {@code Error}
+ * included, gives leadership up, too, and is logged; so is what {@code onRevoked} throws. A
+ * candidate that catches the interrupt is revoked when it returns from {@code onGranted}.
  *
  * <p>{@code Context.isLeader()} is {@link Lease#isValid()}: false before the store can let another
  * lead. A process that is stopped right after it asked may still act once; {@link #lease()} has the
@@ -57,6 +59,11 @@ public final class MortiseLeaderInitiator
 
   /** Between attempts that the store refused, and after a candidate that failed. */
   private static final long PAUSE_SECONDS = 1;
+
+  /** After a candidate that yielded; doubled with each short term. */
+  private static final long SHORTEST_PAUSE_MILLIS = 100;
+
+  private static final long LONGEST_PAUSE_MILLIS = 10_000;
 
   private static final long STOP_SECONDS = 10;
 
@@ -186,6 +193,9 @@ public final class MortiseLeaderInitiator
     /** Whether a stop may interrupt the thread; guarded by {@link #interruptGuard}. */
     private boolean interruptible;
 
+    /** After the next term that its candidate ends. For the election's thread. */
+    private long pauseMillis = SHORTEST_PAUSE_MILLIS;
+
     /** The latest. */
     private volatile @Nullable LedTerm current;
 
@@ -212,14 +222,14 @@ public final class MortiseLeaderInitiator
                 e.getMessage());
           }
           refused = true;
-          pause();
+          pause(TimeUnit.SECONDS.toMillis(PAUSE_SECONDS));
         } catch (IllegalStateException e) {
           log.warn("Leadership '{}' is given up: {}", LockName.of(lock.name()), e.getMessage());
           givenUp(this);
           return;
         } catch (RuntimeException | Error e) {
           log.error("Leadership '{}' failed, it is tried again.", LockName.of(lock.name()), e);
-          pause();
+          pause(TimeUnit.SECONDS.toMillis(PAUSE_SECONDS));
         }
       }
     }
@@ -234,6 +244,7 @@ public final class MortiseLeaderInitiator
         return;
       }
       boolean failed = false;
+      long began = System.nanoTime();
       try {
         // The interrupt may be caught by the candidate, and would not end the wait for the end.
         lease.onLost(loss -> now.yield());
@@ -258,8 +269,21 @@ public final class MortiseLeaderInitiator
       }
       if (failed) {
         lease.close();
-        pause();
+        pause(TimeUnit.SECONDS.toMillis(PAUSE_SECONDS));
+      } else if (lease.isValid()) {
+        lease.close();
+        pause(pauseAfter(System.nanoTime() - began));
       }
+    }
+
+    /** Else a candidate that always yields would lead as often as the store can grant. */
+    private long pauseAfter(long termNanos) {
+      if (termNanos >= TimeUnit.MILLISECONDS.toNanos(LONGEST_PAUSE_MILLIS)) {
+        pauseMillis = SHORTEST_PAUSE_MILLIS;
+      }
+      long pause = pauseMillis;
+      pauseMillis = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
+      return pause;
     }
 
     private Lease acquire() throws InterruptedException {
@@ -329,9 +353,9 @@ public final class MortiseLeaderInitiator
       }
     }
 
-    private void pause() {
+    private void pause(long millis) {
       try {
-        boolean unused = ended.await(PAUSE_SECONDS, TimeUnit.SECONDS);
+        boolean unused = ended.await(millis, TimeUnit.MILLISECONDS);
       } catch (InterruptedException e) {
         log.debug("Leadership '{}': interrupted.", LockName.of(lock.name()));
       }
@@ -354,9 +378,23 @@ public final class MortiseLeaderInitiator
       if (thread == Thread.currentThread()) {
         return;
       }
-      try {
-        thread.join(TimeUnit.SECONDS.toMillis(STOP_SECONDS));
-      } catch (InterruptedException e) {
+      awaitEnd();
+    }
+
+    /** Also for a thread that is interrupted: what it does next may close the client. */
+    private void awaitEnd() {
+      long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(STOP_SECONDS);
+      boolean interrupted = false;
+      for (long left = until - System.nanoTime();
+          left > 0 && thread.isAlive();
+          left = until - System.nanoTime()) {
+        try {
+          TimeUnit.NANOSECONDS.timedJoin(thread, left);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+      if (interrupted) {
         Thread.currentThread().interrupt();
       }
     }

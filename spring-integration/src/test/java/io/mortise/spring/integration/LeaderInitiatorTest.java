@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -113,6 +114,47 @@ class LeaderInitiatorTest {
     assertThat(first.told).containsExactly("granted", "revoked");
     waiting.getContext().yield();
     await().until(() -> first.told.size() == 3);
+  }
+
+  @Test
+  void givenCandidateThatYieldsEachTerm_thenItStandsAgainAfterPausesThatGrow() {
+    List<Long> grants = new CopyOnWriteArrayList<>();
+    RecordingCandidate yielding =
+        new RecordingCandidate("yielding") {
+          @Override
+          public void onGranted(Context context) {
+            grants.add(System.nanoTime());
+            context.yield();
+          }
+        };
+    start(MortiseLeaderInitiator.over(one, yielding));
+    await().until(() -> grants.size() >= 4);
+    assertThat(Duration.ofNanos(grants.get(3) - grants.get(0)))
+        .isGreaterThanOrEqualTo(Duration.ofMillis(100 + 200 + 400));
+    assertThat(yielding.told).startsWith("revoked", "revoked", "revoked");
+  }
+
+  @Test
+  void givenInterruptedThread_whenItStopsTheInitiator_thenItWaitsUntilTheCandidateIsRevoked() {
+    RecordingCandidate candidate =
+        new RecordingCandidate("slow") {
+          @Override
+          public void onRevoked(Context context) {
+            try {
+              boolean unused = new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+              told.add("interrupted");
+            }
+            super.onRevoked(context);
+          }
+        };
+    MortiseLeaderInitiator leading = start(MortiseLeaderInitiator.over(one, candidate));
+    await().until(() -> leading.getContext().isLeader() && candidate.told.size() == 1);
+    Thread.currentThread().interrupt();
+    leading.stop();
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(candidate.told).containsExactly("granted", "revoked");
+    assertThat(two.lock(ROLE).tryAcquire()).isPresent();
   }
 
   @Test

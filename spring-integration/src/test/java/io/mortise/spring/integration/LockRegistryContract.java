@@ -13,9 +13,12 @@ import io.mortise.admin.Eviction;
 import io.mortise.admin.LockParticipant;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.TestStore;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -351,6 +354,18 @@ abstract class LockRegistryContract {
     assertThatThrownBy(() -> registry.obtain(new byte[] {1}))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> registry.obtain(null)).isInstanceOf(NullPointerException.class);
+  }
+
+  @Test
+  void givenKeyThatIsHashed_thenTheTextOfItsHashIsAnotherKey() throws Exception {
+    String hashed = "long".repeat(200);
+    byte[] hash =
+        MessageDigest.getInstance("SHA-256").digest(hashed.getBytes(StandardCharsets.UTF_16BE));
+    Lock same = other.obtain("sha256/" + HexFormat.of().formatHex(hash));
+    registry.obtain(hashed).lock();
+    assertThat(same.tryLock()).isTrue();
+    same.unlock();
+    registry.obtain(hashed).unlock();
   }
 
   @Test

@@ -6,8 +6,10 @@ import io.mortise.admin.LockParticipant.ClientInfo;
 import io.mortise.spi.AttemptId;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,13 +62,20 @@ public final class NestedRuns {
   /** By the session of an inner run: the session of the run right around it. */
   private static Map<String, String> outer(Map<String, LockParticipant> parties) {
     Map<String, String> byProcess = new HashMap<>();
+    Set<String> ambiguous = new HashSet<>();
     parties.forEach(
         (session, party) -> {
           ClientInfo client = party.client();
           if (client != null && client.pid() != 0) {
-            byProcess.putIfAbsent(client.host() + ":" + client.pid(), session);
+            String process = client.host() + ":" + client.pid();
+            if (byProcess.put(process, session) != null) {
+              ambiguous.add(process);
+            }
           }
         });
+    // Containers with one host name, where each tool is process 1: no run is known to be around
+    // another.
+    byProcess.keySet().removeAll(ambiguous);
     Map<String, String> outer = new HashMap<>();
     parties.forEach(
         (session, party) -> {

@@ -89,6 +89,19 @@ class WaitGraphTest {
   }
 
   @Test
+  void givenContainersWithOneHostNameAndProcess1_thenNoRunIsTakenForTheOneAroundAnother() {
+    // The second container's inner run waits for an application that waits for the first container.
+    List<LockInfo> locks =
+        List.of(
+            lock("a", List.of(run(1, 1, "mortise")), List.of(run(3, 900, "app"))),
+            lock("b", List.of(run(2, 1, "mortise")), List.of()),
+            lock("c", List.of(run(3, 900, "app")), List.of(run(4, 30, "mortise in 1"))));
+    WaitGraph graph = new WaitGraph(locks);
+    assertThat(graph.cycles()).isEmpty();
+    assertThat(graph.waits(session(4))).hasSize(1);
+  }
+
+  @Test
   void givenNamesThatGoInARing_thenTheGraphIsMadeAllTheSame() {
     List<LockInfo> locks =
         List.of(
