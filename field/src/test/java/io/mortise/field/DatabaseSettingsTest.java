@@ -71,7 +71,7 @@ class DatabaseSettingsTest {
       throws Exception {
     try (LocalServer server =
             kind.start(
-                "--init-connect=SET SESSION sql_safe_updates = 1, sql_select_limit = 1, completion_type = 1");
+                "--init-connect=SET SESSION sql_safe_updates = 1, sql_select_limit = 10, completion_type = 1");
         LockStore store = JdbcStore.open(server.url());
         LockClient locks = LockClient.builder().store(store).build()) {
       for (int i = 0; i < 3; i++) {
