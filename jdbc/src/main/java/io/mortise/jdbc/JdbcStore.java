@@ -89,9 +89,9 @@ public final class JdbcStore {
   /**
    * Opens a store in the database of a data source: any of those that have a URL here, except
    * SQLite. Takes up to three connections and keeps them until the store is closed; they come back
-   * with the auto-commit mode, the isolation and the network timeout that they had, and with the
-   * server's own settings where the store has set others. They are taken on threads of its own, so
-   * that none is that of a transaction of the caller's. Blocks.
+   * with the auto-commit mode, the read-only mode, the isolation, the network timeout and the
+   * session's settings that they had. They are taken on threads of its own, so that none is that of
+   * a transaction of the caller's. Blocks.
    *
    * @param parameters as behind the question mark of a URL: {@code namespace}, {@code prefix},
    *     {@code create}, {@code strict-expiry}, {@code max-in-flight}, {@code pooler}; may be empty
@@ -123,6 +123,7 @@ public final class JdbcStore {
                   .anyMatch(
                       reason ->
                           reason == Dialect.UnfitReason.NO_ENTRY
+                              || reason == Dialect.UnfitReason.NO_KEY
                               || reason == Dialect.UnfitReason.NO_TLS);
       throw unfit ? new StoreUnfitException(message, e) : new StoreUnavailableException(message, e);
     }
@@ -159,7 +160,8 @@ public final class JdbcStore {
       }
       for (Connection each : new Connection[] {first, second}) {
         if (!each.getAutoCommit()) {
-          each.rollback();
+          // What the pool itself has set in the transaction, as its schema, stays.
+          each.commit();
         }
       }
     } catch (SQLException e) {

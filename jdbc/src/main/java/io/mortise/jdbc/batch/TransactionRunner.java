@@ -34,12 +34,23 @@ final class TransactionRunner {
   /** A request that may take less than this connects anew instead of asking for up to a second. */
   private static final Duration TIME_TO_ASK = Duration.ofSeconds(3);
 
+  /** So often a connection is replaced whose user lacks a right. */
+  private static final Duration BETWEEN_REPLACEMENTS = Duration.ofSeconds(1);
+
   private final Database database;
   private final Ticker ticker;
   private final ReentrantLock transactionLock;
   private final ConnectionMaker connectionMaker;
   private @Nullable StoreConnection storeConnection;
   private long lastUsed;
+  private long madeAt;
+
+  /** How often the store had met a server that takes no writes when the connection was made. */
+  private int madeAfter;
+
+  /** Whether the last failure was for want of a right, on a connection that was not a new one. */
+  private boolean wasDenied;
+
   private boolean connects = true;
 
   /** What is being done; null while nothing is. */
@@ -182,7 +193,7 @@ final class TransactionRunner {
     long began = ticker.nanos();
     TransactionFailure first = attemptOnce(doing);
     if (first == null
-        || first.errorKind() != ErrorKind.BROKEN
+        || (first.errorKind() != ErrorKind.BROKEN && !wasDenied)
         || before == null
         || database.callerRuns()
         || ticker.nanos() - began > database.retryTimeout().dividedBy(2).toNanos()) {
@@ -196,12 +207,13 @@ final class TransactionRunner {
 
   private @Nullable TransactionFailure attemptOnce(ConnectionAction doing) {
     boolean connected = false;
+    wasDenied = false;
     transactionLock.lock();
     try {
       long now = ticker.nanos();
       if (isStale() && database.borrows()) {
         detach();
-      } else if (isStale() || isForgotten(now)) {
+      } else if (isStale() || madeAfter != database.demotions() || isForgotten(now)) {
         drop();
       }
       lastUsed = now;
@@ -209,8 +221,10 @@ final class TransactionRunner {
       if (current == null && !connects) {
         return new TransactionFailure(ErrorKind.BUSY, false, notConnected());
       } else if (current == null) {
+        madeAfter = database.demotions();
         current = connectionMaker.connect();
         storeConnection = current;
+        madeAt = ticker.nanos();
       }
       connected = true;
       if (database.isReplaced()) {
@@ -296,7 +310,11 @@ final class TransactionRunner {
         transactionFailure.errorKind(),
         e.getMessage());
     rollBack();
-    if (transactionFailure.errorKind() == ErrorKind.BROKEN) {
+    wasDenied = database.isDenied(e) && ticker.nanos() - madeAt > BETWEEN_REPLACEMENTS.toNanos();
+    if (database.errorKind(e) == ErrorKind.READ_ONLY) {
+      database.demoted();
+    }
+    if (transactionFailure.errorKind() == ErrorKind.BROKEN || wasDenied) {
       drop();
     } else if (transactionFailure.errorKind() == ErrorKind.FULL) {
       makeRoom();

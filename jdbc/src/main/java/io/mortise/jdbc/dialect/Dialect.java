@@ -4,7 +4,6 @@ import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotifiedSession;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
-import io.mortise.jdbc.table.NamedStatement;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.SessionId;
@@ -16,6 +15,7 @@ import java.security.cert.CertificateException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -81,12 +81,18 @@ public interface Dialect {
 
   /** What the server calls the connection, which tells whether two are one. */
   default String connectionId(Connection connection) throws SQLException {
-    SqlText text = new SqlText(folders(), SqlText.DEFAULT_PREFIX);
-    try (NamedStatement asking = new NamedStatement(connection, text.statement("connection_id"));
-        ResultSet row = asking.query()) {
+    String sql = new SqlText(folders(), SqlText.DEFAULT_PREFIX).statement("connection_id").sql();
+    // Not prepared: behind a pooler that was not named, it might meet another connection's.
+    try (Statement asking = connection.createStatement();
+        ResultSet row = asking.executeQuery(sql)) {
       row.next();
       return String.valueOf(row.getString(1));
     }
+  }
+
+  /** Whether something stands before the server that the driver takes for the server. */
+  default boolean isProxied(Connection connection) throws SQLException {
+    return false;
   }
 
   /**
@@ -187,14 +193,19 @@ public interface Dialect {
   enum UnfitReason {
     /** User or password. */
     NO_ENTRY,
+    /** The password cannot be encrypted, for want of the server's public key or TLS. */
+    NO_KEY,
     /** The user may not do what is needed. */
     NO_RIGHT,
     NO_DATABASE,
+    NO_SCHEMA,
     /** The server has none, or a certificate that is not trusted. */
     NO_TLS,
     READ_ONLY,
     /** An option of the server forbids it. */
     SETTING,
+    /** The keys of the tables do not fit into its pages. */
+    PAGE_SIZE,
     /** Another process has it for itself. */
     IN_USE,
     TOO_MANY_CONNECTIONS,

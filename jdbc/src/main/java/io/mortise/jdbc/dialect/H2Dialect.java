@@ -82,6 +82,14 @@ public final class H2Dialect implements Dialect {
           "%s is H2 %s. Expected H2 2.0 or later."
               .formatted(store, connection.getMetaData().getDatabaseProductVersion()));
     }
+    try (NamedStatement asking = new NamedStatement(connection, TEXT.statement("mode"))) {
+      String mode = asking.first(row -> row.getString(1));
+      if (mode != null) {
+        throw new StoreUnfitException(
+            "%s runs in MODE=%s, in which statements for locks mean something else. Use another mode, or a database of its own for locks."
+                .formatted(store, mode));
+      }
+    }
   }
 
   @Override

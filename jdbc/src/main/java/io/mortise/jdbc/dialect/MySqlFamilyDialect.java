@@ -53,6 +53,8 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
   private static final Pattern NO_TLS =
       Pattern.compile(
           "(?i)ssl not enabled in the server|SSL Connection required, but not provided");
+  private static final Pattern NO_KEY =
+      Pattern.compile("(?i)public key retrieval is not allowed|RSA public key is not available");
   private static final Pattern READ_ONLY = Pattern.compile("(?i)read[-_]only");
   private static final Pattern USER_INFO = Pattern.compile("//[^/]*@");
   private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+)(?:\\.(\\d+))?.*");
@@ -266,16 +268,25 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
       case 1045, 1251, 1698, 1820, 1862, 3118 -> UnfitReason.NO_ENTRY;
       case 1044, 1142, 1143, 1227 -> UnfitReason.NO_RIGHT;
       case 1046, 1049 -> UnfitReason.NO_DATABASE;
+      case 1071 -> UnfitReason.PAGE_SIZE;
       case 1290 -> namesReadOnly(error) ? UnfitReason.READ_ONLY : UnfitReason.SETTING;
       case 1792, 1836, 1036 -> UnfitReason.READ_ONLY;
       case 1040, 1203, 1226 -> UnfitReason.TOO_MANY_CONNECTIONS;
-      default -> hasNoTls(error) ? UnfitReason.NO_TLS : UnfitReason.OTHER;
+      default ->
+          hasNoKey(error)
+              ? UnfitReason.NO_KEY
+              : hasNoTls(error) ? UnfitReason.NO_TLS : UnfitReason.OTHER;
     };
   }
 
   /** Error 1290 names the option that forbids the statement, which may be any. */
   private static boolean namesReadOnly(SQLException error) {
     return READ_ONLY.matcher(String.valueOf(error.getMessage())).find();
+  }
+
+  /** Neither driver has a code for it. The server asks for it unless it remembers the password. */
+  private static boolean hasNoKey(SQLException error) {
+    return NO_KEY.matcher(String.valueOf(error.getMessage())).find();
   }
 
   /** Neither driver has a code for it. */

@@ -117,6 +117,8 @@ public final class PostgresDialect implements Dialect {
     }
     if (base.indexOf(',') >= 0) {
       properties.setProperty("targetServerType", "primary");
+      // The driver's 10 s, for which a promoted host stays a standby to it, cost leases.
+      properties.setProperty("hostRecheckSeconds", "1");
     }
     return new ConnectionTarget(base, properties, base);
   }
@@ -128,6 +130,14 @@ public final class PostgresDialect implements Dialect {
           "%s is PostgreSQL %s. Expected version %s or later."
               .formatted(store, connection.getMetaData().getDatabaseProductVersion(), OLDEST));
     }
+  }
+
+  /** A pooler tells the driver of a process that the server does not have. */
+  @Override
+  public boolean isProxied(Connection connection) throws SQLException {
+    PostgresDriver driver = PostgresDriver.find();
+    int backend = pooled != null || driver == null ? 0 : driver.backend(connection);
+    return backend != 0 && !connectionId(connection).equals(Integer.toString(backend));
   }
 
   /** In a transaction: a connection of a pool that is refused goes back as it was. */
@@ -310,6 +320,7 @@ public final class PostgresDialect implements Dialect {
       case "28P01", "28000" -> UnfitReason.NO_ENTRY;
       case "42501" -> UnfitReason.NO_RIGHT;
       case "3D000" -> UnfitReason.NO_DATABASE;
+      case "3F000" -> UnfitReason.NO_SCHEMA;
       case "25006" -> UnfitReason.READ_ONLY;
       // The driver's own: no password was given for a user that needs one, or the server has no
       // TLS.

@@ -47,6 +47,10 @@ final class PostgresListener implements NotificationListener {
   private static final Duration LAST_WAIT = Duration.ofSeconds(2);
   private static final String PROBE = "probe ";
 
+  /** Versions before 14 have none. */
+  private static final String IDLE_TIMEOUT =
+      "SELECT setting, set_config(name, '%d', false) FROM pg_settings WHERE name = 'idle_session_timeout'";
+
   private final PostgresDriver driver;
   private final ServerDatabase server;
   private final String display;
@@ -65,6 +69,9 @@ final class PostgresListener implements NotificationListener {
 
   /** Whether the connection came in auto-commit mode. */
   private boolean autoCommitted = true;
+
+  /** What ends idle connections, as the connection came. */
+  private long idleTimeout;
 
   private final Set<SessionId> listening = new HashSet<>();
   private String expected = "";
@@ -177,6 +184,7 @@ final class PostgresListener implements NotificationListener {
       // A pool may give them without, and gets them back so: LISTEN would wait for a commit.
       autoCommitted = made.getAutoCommit();
       made.setAutoCommit(true);
+      idleTimeout = idleTimeout(made, 0);
       lastHeard = ticker.nanos();
     }
     boolean isNew = false;
@@ -279,6 +287,14 @@ final class PostgresListener implements NotificationListener {
     }
   }
 
+  /** Has the server end an idle connection after so many ms; gives what held before. */
+  private static long idleTimeout(Connection on, long millis) throws SQLException {
+    try (Statement statement = on.createStatement();
+        ResultSet row = statement.executeQuery(IDLE_TIMEOUT.formatted(millis))) {
+      return row.next() ? row.getLong(1) : 0;
+    }
+  }
+
   private void tell(NotifiedSession session, String cause) {
     try {
       session.connectionLost(cause);
@@ -296,6 +312,9 @@ final class PostgresListener implements NotificationListener {
       try (Connection closing = current) {
         if (server.borrows()) {
           execute("UNLISTEN *");
+          if (idleTimeout != 0) {
+            var unused = idleTimeout(closing, idleTimeout);
+          }
           closing.setAutoCommit(autoCommitted);
         }
         // What is given back is not ours to abort.

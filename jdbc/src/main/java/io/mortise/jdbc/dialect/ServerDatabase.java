@@ -2,7 +2,6 @@ package io.mortise.jdbc.dialect;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.runtime.FailureText;
 import io.mortise.jdbc.dialect.ConnectedServers.DatabaseIdentity;
 import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotifiedSession;
@@ -17,7 +16,6 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.time.Ticker;
-import java.net.UnknownHostException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -28,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -48,12 +47,11 @@ public final class ServerDatabase implements Database {
   private static final List<String> TABLES =
       List.of("meta", "session", "lock", "hold", "wait", "news");
 
-  private static final String POOLED =
-      "seems to be behind a pooler that gives out server connections per transaction. "
-          + "Add pooler=true to the URL, or connect to the server itself.";
-
   /** Several processes may make the tables at one time; all but one fail half-way and try again. */
   private static final int TRIES = 10;
+
+  /** Others use the pooler too, and may get in between. */
+  private static final int POOLER_LOOKS = 3;
 
   private final Dialect dialect;
   private final ConnectionSource source;
@@ -62,6 +60,7 @@ public final class ServerDatabase implements Database {
   private final StoreProfile profile;
   private final String store;
   private final boolean borrows;
+  private final DatabaseRefusal refusal;
   private volatile Predicate<SessionId> isLocal = session -> false;
 
   /**
@@ -71,6 +70,10 @@ public final class ServerDatabase implements Database {
   private final AtomicReference<@Nullable CheckedConnection> spare = new AtomicReference<>();
 
   private final ConnectedServers connectedServers;
+  private final AtomicInteger demotions = new AtomicInteger();
+
+  /** Whether a first connection was good. */
+  private volatile boolean isKnown;
 
   /** The last thing that was said of the server's settings, which is told once. */
   private final AtomicReference<String> warning = new AtomicReference<>("");
@@ -108,6 +111,7 @@ public final class ServerDatabase implements Database {
     this.namespace = namespace;
     this.store = "Store '" + display + "'";
     this.connectedServers = new ConnectedServers(store);
+    this.refusal = new DatabaseRefusal(store, dialect, text);
     Set<Capability> capabilities = EnumSet.allOf(Capability.class);
     if (!dialect.hasConnectionLocks()) {
       capabilities.remove(Capability.SKIPS_DISCONNECTED);
@@ -130,16 +134,16 @@ public final class ServerDatabase implements Database {
       spare.set(checkedConnection);
       return this;
     } catch (SQLException | RuntimeException e) {
-      RuntimeException refusal =
-          e instanceof SQLException failed ? refusal(failed) : (RuntimeException) e;
+      RuntimeException refused =
+          e instanceof SQLException failed ? refusal.of(failed) : (RuntimeException) e;
       if (checkedConnection != null) {
         try {
           giveBack(checkedConnection);
         } catch (SQLException second) {
-          refusal.addSuppressed(second);
+          refused.addSuppressed(second);
         }
       }
-      throw refusal;
+      throw refused;
     }
   }
 
@@ -264,83 +268,53 @@ public final class ServerDatabase implements Database {
             .formatted(text.table("lock"), store, text.schemaResource()));
   }
 
-  private RuntimeException refusal(SQLException e) {
-    String said = FailureText.withoutFullStop(FailureText.quoted(String.valueOf(e.getMessage())));
-    return switch (dialect.reason(e)) {
-      case NO_ENTRY ->
-          unfit("does not let this user in: " + said + ". Check user and password.", e);
-      case NO_RIGHT ->
-          unfit(
-              "does not let this user make or use the tables '%s': %s. Grant the right, or make them as another user from %s of the jdbc module and grant SELECT, INSERT, UPDATE and DELETE."
-                  .formatted(text.table("…"), said, text.schemaResource()),
-              e);
-      case NO_DATABASE -> unfit("does not exist: " + said + ". Make the database first.", e);
-      case READ_ONLY ->
-          StoreUnfitException.notWritable(
-              store + " is read-only: " + said + ". A lock needs to write.");
-      case SETTING ->
-          unfit("has a setting that forbids what locks need: " + said + ". Change it there.", e);
-      case IN_USE ->
-          unavailable(
-              "is open in another process: %s. Close it there, or use an H2 server or AUTO_SERVER=TRUE."
-                  .formatted(said),
-              e);
-      case TOO_MANY_CONNECTIONS ->
-          unavailable(
-              "has no connection left: %s. Mortise needs up to three per process: raise the limit, or make a pool smaller."
-                  .formatted(said),
-              e);
-      case NO_TLS ->
-          unfit(
-              "cannot be reached with the TLS that the URL asks for: %s. Turn TLS on at the server, or have the URL ask for what it has."
-                  .formatted(said),
-              e);
-      case POOLED -> unfit(POOLED, e);
-      case OTHER ->
-          said.contains("No suitable driver")
-              ? new StoreUnfitException(
-                  "There is no driver for %s on the class path. Add %s."
-                      .formatted(dialect.product(), dialect.driver()),
-                  e)
-              : unavailable(unreached(e), e);
-    };
-  }
-
-  private StoreUnfitException unfit(String why, SQLException e) {
-    return new StoreUnfitException(store + " " + why, e);
-  }
-
-  private StoreUnavailableException unavailable(String why, SQLException e) {
-    return new StoreUnavailableException(store + " " + why, e);
-  }
-
-  private static String unreached(SQLException e) {
-    // Drivers say that they cannot connect; the host is what has to be looked at.
-    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-      if (cause instanceof UnknownHostException) {
-        return "has an unknown host: " + cause.getMessage() + ". Check its name.";
-      }
-    }
-    return "cannot be used: " + FailureText.quoted(String.valueOf(e.getMessage()));
-  }
-
   private CheckedConnection take() throws SQLException {
     Connection connection = connection();
-    ConnectionState before = null;
     try {
-      before = borrows ? ConnectionState.of(connection) : null;
+      ConnectionState before = borrows ? ConnectionState.of(connection) : null;
       connection.setAutoCommit(true);
+      if (before != null && before.readOnly()) {
+        connection.setReadOnly(false);
+      }
+      if (!isKnown) {
+        refuseShared(connection);
+      }
       dialect.setUp(connection, store, profile.maxInFlight()).ifPresent(this::warn);
+      isKnown = true;
       return new CheckedConnection(connection, before);
     } catch (SQLException | RuntimeException e) {
-      try (connection) {
-        if (before != null) {
-          before.restore(connection);
-        }
-      } catch (SQLException second) {
-        e.addSuppressed(second);
-      }
+      discard(connection, e);
       throw e;
+    }
+  }
+
+  /** A pool's is cut: it would lend one again that leads to a server which is of no use. */
+  private void discard(Connection connection, Exception failure) {
+    try (connection) {
+      if (borrows) {
+        connection.abort(Runnable::run);
+      }
+    } catch (SQLException second) {
+      failure.addSuppressed(second);
+    }
+  }
+
+  /**
+   * Refuses a pooler that was not declared and gives out server connections per transaction, before
+   * anything is set that others would meet: two connections then lead to one of the server.
+   */
+  private void refuseShared(Connection first) throws SQLException {
+    if (!dialect.isProxied(first)) {
+      return;
+    }
+    try (Connection second = connection()) {
+      second.setAutoCommit(true);
+      String id = dialect.connectionId(first);
+      for (int i = 0; i < POOLER_LOOKS; i++) {
+        if (dialect.connectionId(second).equals(id) || !dialect.connectionId(first).equals(id)) {
+          throw refusal.pooled();
+        }
+      }
     }
   }
 
@@ -361,11 +335,9 @@ public final class ServerDatabase implements Database {
       return made;
     } catch (SQLException | RuntimeException e) {
       try (made) {
-        made.detach();
-      } catch (SQLException second) {
-        e.addSuppressed(second);
+        // Of a pool it is cut.
+        throw e;
       }
-      throw e;
     }
   }
 
@@ -395,7 +367,7 @@ public final class ServerDatabase implements Database {
       }
       return storeConnection;
     } catch (SQLException | RuntimeException e) {
-      checkedConnection.connection().close();
+      discard(checkedConnection.connection(), e);
       throw e;
     }
   }
@@ -419,13 +391,31 @@ public final class ServerDatabase implements Database {
 
   @Override
   public ErrorKind errorKind(SQLException error) {
-    return dialect.errorKind(error);
+    return DatabaseRefusal.isAtTheDoor(dialect.reason(error))
+        ? ErrorKind.UNFIT
+        : dialect.errorKind(error);
+  }
+
+  @Override
+  public boolean isDenied(SQLException error) {
+    return dialect.reason(error) == Dialect.UnfitReason.NO_RIGHT;
+  }
+
+  @Override
+  public void demoted() {
+    demotions.incrementAndGet();
+  }
+
+  @Override
+  public int demotions() {
+    return demotions.get();
   }
 
   @Override
   public Optional<String> advice(SQLException error) {
-    return dialect.reason(error) == Dialect.UnfitReason.POOLED
-        ? Optional.of(store + " " + POOLED)
+    Dialect.UnfitReason reason = dialect.reason(error);
+    return DatabaseRefusal.isAtTheDoor(reason) || reason == Dialect.UnfitReason.POOLED
+        ? Optional.ofNullable(refusal.of(error).getMessage())
         : Optional.empty();
   }
 

@@ -10,7 +10,8 @@ import java.sql.SQLFeatureNotSupportedException;
  *
  * @param networkTimeout in ms; below 0 if the driver has none
  */
-public record ConnectionState(boolean autoCommit, int isolation, int networkTimeout) {
+public record ConnectionState(
+    boolean autoCommit, boolean readOnly, int isolation, int networkTimeout) {
   public static ConnectionState of(Connection connection) throws SQLException {
     int networkTimeout;
     try {
@@ -19,12 +20,18 @@ public record ConnectionState(boolean autoCommit, int isolation, int networkTime
       networkTimeout = -1;
     }
     return new ConnectionState(
-        connection.getAutoCommit(), connection.getTransactionIsolation(), networkTimeout);
+        connection.getAutoCommit(),
+        connection.isReadOnly(),
+        connection.getTransactionIsolation(),
+        networkTimeout);
   }
 
   /** In auto-commit mode: an isolation cannot be set within a transaction. */
   public void restore(Connection connection) throws SQLException {
     connection.setTransactionIsolation(isolation);
+    if (readOnly) {
+      connection.setReadOnly(true);
+    }
     if (networkTimeout >= 0) {
       connection.setNetworkTimeout(Runnable::run, networkTimeout);
     }

@@ -45,6 +45,22 @@ public interface Database extends AutoCloseable {
     return Optional.empty();
   }
 
+  /**
+   * Whether this user lacks a right. Another connection may be another user's, where the
+   * credentials of a pool change.
+   */
+  default boolean isDenied(SQLException error) {
+    return false;
+  }
+
+  /** A connection has met {@link ErrorKind#READ_ONLY}: those made before are of no use either. */
+  default void demoted() {}
+
+  /** How often that was. */
+  default int demotions() {
+    return 0;
+  }
+
   /** How long a request may be tried again. */
   default Duration retryTimeout() {
     return profile().maxInFlight();

@@ -34,6 +34,9 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
   /** Gives its time as a key, the first token of all that it takes. */
   private static final String KNOWN = "together_known";
 
+  /** As servers answer to who may not write. */
+  private static final int READ_ONLY = 1290;
+
   private static final Logger log = LoggerFactory.getLogger(MySqlLockRepository.class);
 
   private final SqlText.MultiStatementFormat multiStatementFormat;
@@ -178,8 +181,17 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
         .run(
             (result, row) -> {
               row.next();
-              began(row.getLong(1));
+              began(clock(row));
             });
+  }
+
+  /** A server that was demoted refuses those only who may not write there all the same. */
+  @Override
+  long clock(ResultSet row) throws SQLException {
+    if (row.getBoolean(2)) {
+      throw new SQLException("The server runs with read_only=ON", "HY000", READ_ONLY);
+    }
+    return super.clock(row);
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -93,7 +94,12 @@ abstract class PrefetchingLockRepository extends LockRepository {
     } else if (began != 0) {
       return began;
     }
-    return Objects.requireNonNull(of("now").first(row -> row.getLong(1)));
+    return Objects.requireNonNull(of("now").first(this::clock));
+  }
+
+  /** The time that a row tells, on a server that may be written to. */
+  long clock(ResultSet row) throws SQLException {
+    return row.getLong(1);
   }
 
   /** Reads what a step may ask for. */

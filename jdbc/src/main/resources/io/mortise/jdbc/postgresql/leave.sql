@@ -1,9 +1,9 @@
--- Undoes what setup has set, for a connection that goes back into a pool.
+-- Undoes what setup has set, for a connection that goes back into a pool: what the server has configured, or the pool had set.
 RESET default_transaction_isolation;
 RESET lock_timeout;
 RESET statement_timeout;
 RESET idle_in_transaction_session_timeout;
-SELECT set_config(name, reset_val, false) FROM pg_settings WHERE name = 'transaction_timeout';
+SELECT set_config(name, reset_val, false) FROM pg_settings WHERE name IN ('transaction_timeout', 'idle_session_timeout');
 RESET tcp_keepalives_idle;
 RESET tcp_keepalives_interval;
 RESET tcp_keepalives_count;
@@ -12,4 +12,5 @@ RESET enable_seqscan;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 RESET jit;
-RESET synchronous_commit
+RESET synchronous_commit;
+SELECT set_config(key, value, false) FROM json_each_text(CAST(nullif(current_setting('mortise.before', true), '') AS json))

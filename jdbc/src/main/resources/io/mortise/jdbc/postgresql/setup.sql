@@ -6,7 +6,16 @@
 -- READ COMMITTED: what is read after a row was locked is fresh. A generic plan, by index and without compilation, whatever the
 -- statistics of an empty table said: the same statements again and again.
 -- Commits are awaited even where the database says otherwise: a grant that a crash forgets is given twice.
+-- What a pool had set of that is kept for leave.sql.
 -- Returns whether it is a standby, read-only by a setting, without fsync.
+WITH kept AS MATERIALIZED (
+  SELECT set_config('mortise.before', coalesce(CAST(json_object_agg(name, setting) AS text), '{}'), false)
+  FROM pg_settings
+  WHERE setting <> reset_val AND name IN ('default_transaction_isolation', 'lock_timeout', 'statement_timeout',
+    'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout', 'tcp_keepalives_idle',
+    'tcp_keepalives_interval', 'tcp_keepalives_count', 'plan_cache_mode', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin',
+    'jit', 'synchronous_commit')
+)
 SELECT pg_is_in_recovery(),
   current_setting('transaction_read_only') = 'on',
   current_setting('fsync') = 'off',
@@ -14,6 +23,8 @@ SELECT pg_is_in_recovery(),
   set_config('lock_timeout', :lock_timeout, false),
   set_config('statement_timeout', :statement_timeout, false),
   set_config('idle_in_transaction_session_timeout', :idle_timeout, false),
+  CASE WHEN current_setting('idle_session_timeout', true) IS NOT NULL
+    THEN set_config('idle_session_timeout', '0', false) END,
   CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
     THEN set_config('transaction_timeout', :transaction_timeout, false) END,
   set_config('tcp_keepalives_idle', :keepalive, false),
@@ -26,3 +37,4 @@ SELECT pg_is_in_recovery(),
   set_config('jit', 'off', false),
   set_config('synchronous_commit',
     CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)
+FROM kept

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A pool that sets nothing back by itself gets its connections as it gave them. */
 class PooledConnectionStateTest {
   private static final ConnectionState AS_GIVEN =
-      new ConnectionState(false, Connection.TRANSACTION_SERIALIZABLE, 70_000);
+      new ConnectionState(false, true, Connection.TRANSACTION_SERIALIZABLE, 70_000);
 
   @ParameterizedTest
   @EnumSource
@@ -51,6 +51,10 @@ class PooledConnectionStateTest {
         assertThat(connection.isClosed()).as("pools warn of that").isFalse();
         ConnectionState now = ConnectionState.of(connection);
         assertThat(now.autoCommit()).isEqualTo(AS_GIVEN.autoCommit());
+        if (databaseProduct != DatabaseProduct.H2) {
+          // Which takes none.
+          assertThat(now.readOnly()).isEqualTo(AS_GIVEN.readOnly());
+        }
         assertThat(now.isolation()).isEqualTo(AS_GIVEN.isolation());
         assertThat(now.networkTimeout()).isIn(AS_GIVEN.networkTimeout(), /* H2 takes none */ 0);
       }

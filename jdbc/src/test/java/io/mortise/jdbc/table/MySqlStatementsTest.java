@@ -589,21 +589,21 @@ class MySqlStatementsTest extends ServerStatementsFixture {
   }
 
   @Test
-  void givenConnection_whenItIsSetUpAndGivenBack_thenItsSettingsAreOursAndThenTheServers()
+  void givenConnection_whenItIsSetUpAndGivenBack_thenItsSettingsAreOursAndThenItsOwn()
       throws SQLException {
     String settings =
         "@@time_zone, @@sql_mode, @@innodb_lock_wait_timeout, @@lock_wait_timeout, @@wait_timeout, "
+            + "@@sql_safe_updates + 0, @@sql_select_limit, @@sql_big_selects + 0, @@completion_type, "
             + (database.equals("mysql")
                 ? "@@max_execution_time"
                 : "@@max_statement_time, @@idle_transaction_timeout");
     // Half of 8 s, in quarters; a connection is kept for a minute.
     assertThat(settings(tables.connection, settings))
         .isEqualTo(
-            "+00:00 STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION 1 1 60 "
+            "+00:00 STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION 1 1 60 0 18446744073709551615 1 NO_CHAIN "
                 + (database.equals("mysql") ? "4000" : "4.000000 4"));
     storeConnection.detach();
     try (Connection fresh = connect()) {
-      execute(fresh, "SET SESSION sql_mode = DEFAULT");
       assertThat(settings(tables.connection, settings)).isEqualTo(settings(fresh, settings));
     }
   }
