@@ -59,6 +59,8 @@ enum FieldStore {
   }
 
   private final Optional<Path> program;
+
+  @SuppressWarnings("ImmutableEnumChecker") // None of them has state.
   private final BiFunction<Path, String[], LocalServer> starter;
 
   FieldStore(Optional<Path> program, BiFunction<Path, String[], LocalServer> starter) {
