@@ -43,7 +43,7 @@ public final class LockName implements Comparable<LockName> {
       if (Character.isISOControl(c) || c == '\u2028' || c == '\u2029') {
         throw new IllegalArgumentException(
             String.format(
-                "Lock name has the control character U+%04X at index %d. Choose a name without control characters.",
+                "Lock name has the control character U+%04X at index %s. Choose a name without control characters.",
                 (int) c, i));
       }
       if (Character.isHighSurrogate(c)
@@ -53,7 +53,7 @@ public final class LockName implements Comparable<LockName> {
       } else if (Character.isSurrogate(c)) {
         throw new IllegalArgumentException(
             String.format(
-                "Lock name has the unpaired surrogate U+%04X at index %d, which is not UTF-8. Remove it.",
+                "Lock name has the unpaired surrogate U+%04X at index %s, which is not UTF-8. Remove it.",
                 (int) c, i));
       }
     }

@@ -171,7 +171,7 @@ public final class LockOptions {
   public LockOptions withMaxWaiters(int value) {
     if (value < 0) {
       throw new IllegalArgumentException(
-          "At most %d waiters cannot be. Give zero or more.".formatted(value));
+          "At most %s waiters cannot be. Give zero or more.".formatted(value));
     }
     return new LockOptions(fair, releaseAsync, terms, sticky, OptionalInt.of(value));
   }

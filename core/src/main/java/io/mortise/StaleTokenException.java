@@ -36,7 +36,7 @@ public final class StaleTokenException extends LockException {
   public StaleTokenException(String resource, FencingToken refused) {
     super(
         String.format(
-            "Token %d of lock '%s' was refused by %s, since the hold behind it is over (shown by=%s). Nothing was"
+            "Token %s of lock '%s' was refused by %s, since the hold behind it is over (shown by=%s). Nothing was"
                 + " written. Drop the work or acquire again.",
             refused.value(), LockName.of(refused.lock()), resource, refused.holder()));
     this.refused = refused;
@@ -48,7 +48,7 @@ public final class StaleTokenException extends LockException {
       String resource, FencingToken refused, long currentToken, String currentHolder) {
     String shown =
         String.format(
-            "Token %d of lock '%s' was refused by %s",
+            "Token %s of lock '%s' was refused by %s",
             refused.value(), LockName.of(refused.lock()), resource);
     return refused.value() == currentToken
         ? shown
@@ -58,7 +58,7 @@ public final class StaleTokenException extends LockException {
                 refused.holder(), currentHolder)
         : shown
             + String.format(
-                ", which has seen token %d (shown by=%s, seen from=%s). The hold behind it is over; nothing was"
+                ", which has seen token %s (shown by=%s, seen from=%s). The hold behind it is over; nothing was"
                     + " written. Drop the work or acquire again.",
                 currentToken, refused.holder(), currentHolder);
   }

@@ -94,6 +94,16 @@ class ArchitectureTest {
   }
 
   @Test
+  void givenAllModules_thenTheirTextFollowsNoLocale() {
+    Rules.TEXT_IS_OF_NO_LOCALE.check(ALL);
+  }
+
+  @Test
+  void givenCoreAndStores_thenTheirThreadsInheritNothing() {
+    Rules.THREADS_INHERIT_NOTHING.check(ALL);
+  }
+
+  @Test
   void givenStores_thenAllButTheQuorumKeepFacts() {
     Rules.STORES_KEEP_FACTS.check(ALL);
   }

@@ -18,7 +18,9 @@ import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.mortise.spi.LockStore;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -125,6 +127,9 @@ final class Rules {
           "io.mortise.testkit.contract.document",
           "io.mortise.testkit.contract.store",
           "io.mortise.testkit.server");
+
+  /** What matters is their text. */
+  private static final Set<String> FORMATS = Set.of("format", "printf");
 
   private static final List<String> CLOCKS =
       List.of(
@@ -251,6 +256,44 @@ final class Rules {
               "an application that blocks all its threads would hold up leases; give the call an"
                   + " executor, such as one of CompletionStages.detaching");
 
+  /** What is written for machines; the texts of formats are read by LocalesInFormatsTest. */
+  static final ArchRule TEXT_IS_OF_NO_LOCALE =
+      noClasses()
+          .should()
+          .accessTargetWhere(
+              new DescribedPredicate<JavaAccess<?>>("a method follows the default locale") {
+                @Override
+                public boolean test(JavaAccess<?> access) {
+                  return access instanceof JavaCodeUnitAccess<?> call && followsTheLocale(call);
+                }
+              })
+          .because(
+              "another machine would write another text, or not find this one; give the call"
+                  + " Locale.ROOT");
+
+  static final ArchRule THREADS_INHERIT_NOTHING =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages(TOOLS)
+          .and()
+          .resideOutsideOfPackages(ADAPTERS)
+          .and()
+          .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
+          .should()
+          .accessTargetWhere(
+              new DescribedPredicate<JavaAccess<?>>("a thread inherits from its caller") {
+                @Override
+                public boolean test(JavaAccess<?> access) {
+                  return access instanceof JavaCodeUnitAccess<?> call
+                      && call.getTargetOwner().isEquivalentTo(Thread.class)
+                      && call.getName().equals("<init>")
+                      && call.getTarget().getRawParameterTypes().size() < 5;
+                }
+              })
+          .because(
+              "it would keep thread-locals and the class loader of a request that is long over; make"
+                  + " it by DaemonThreads");
+
   /** The members of a quorum have no version of a text in common. */
   private static final Set<String> WITHOUT_FACTS =
       Set.of("QuorumLockStore", "MemcachedLockStore", "ExpiringKeyStore");
@@ -283,6 +326,30 @@ final class Rules {
     boolean isParallel =
         owner.getPackageName().startsWith("java.util") && name.startsWith("parallel");
     return isStage || isPool || isParallel;
+  }
+
+  /** Whether the same could be called with a locale, first or last of the parameters. */
+  private static boolean followsTheLocale(JavaCodeUnitAccess<?> call) {
+    List<String> given = typeNames(call.getTarget().getRawParameterTypes());
+    return !FORMATS.contains(call.getName())
+        && call.getTargetOwner().getPackageName().startsWith("java.")
+        && call.getTargetOwner().getCodeUnits().stream()
+            .filter(unit -> unit.getName().equals(call.getName()))
+            .map(unit -> typeNames(unit.getRawParameterTypes()))
+            .anyMatch(
+                types ->
+                    types.equals(withLocale(given, 0))
+                        || types.equals(withLocale(given, given.size())));
+  }
+
+  private static List<String> typeNames(List<JavaClass> types) {
+    return types.stream().map(JavaClass::getName).toList();
+  }
+
+  private static List<String> withLocale(List<String> types, int at) {
+    List<String> all = new ArrayList<>(types);
+    all.add(at, Locale.class.getName());
+    return all;
   }
 
   private static String outermost(JavaClass type) {

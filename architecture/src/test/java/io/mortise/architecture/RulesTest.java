@@ -14,8 +14,10 @@ import io.mortise.cli.SeesTheEngine;
 import io.mortise.jdbc.SeesAnotherStore;
 import io.mortise.micrometer.MetersTheEngine;
 import io.mortise.quorum.ChoosesTheClock;
+import io.mortise.quorum.FollowsTheLocale;
 import io.mortise.quorum.KeepsNoFacts;
 import io.mortise.quorum.ReadsTheClock;
+import io.mortise.quorum.StartsAThread;
 import io.mortise.quorum.UsesTheCommonPool;
 import io.mortise.quorum.hidden.OpenForNobody;
 import org.junit.jupiter.api.Test;
@@ -84,6 +86,16 @@ class RulesTest {
         Rules.COMMON_POOL_IS_THE_APPLICATIONS,
         "give the call an executor",
         UsesTheCommonPool.class);
+  }
+
+  @Test
+  void givenStoreWhoseThreadsInherit_thenItIsNoticed() {
+    assertNoticed(Rules.THREADS_INHERIT_NOTHING, "DaemonThreads", StartsAThread.class);
+  }
+
+  @Test
+  void givenStoreThatFollowsTheLocale_thenItIsNoticed() {
+    assertNoticed(Rules.TEXT_IS_OF_NO_LOCALE, "Locale.ROOT", FollowsTheLocale.class);
   }
 
   @Test

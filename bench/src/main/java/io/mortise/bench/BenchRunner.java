@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 
 /** Runs the chosen workloads one after the other. */
@@ -44,7 +45,7 @@ final class BenchRunner {
         progress.print(workload.label() + " … ");
         progress.flush();
         run(workload, threads, processes, crowds);
-        progress.printf("%.0f s%n", (System.nanoTime() - from) / 1e9);
+        progress.printf(Locale.ROOT, "%.0f s%n", (System.nanoTime() - from) / 1e9);
       }
     } finally {
       Files.deleteIfExists(cell);

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -217,7 +218,7 @@ final class ProcessWorkloads {
     List<Subjects> keepers = subjects.stream().filter(s -> s.is(SubjectTrait.KEEPS)).toList();
     for (Subjects which : keepers) {
       // Names of some 20 characters, alike for all.
-      String lock = String.format("bench/%03d/held/", random.nextInt(1000));
+      String lock = String.format(Locale.ROOT, "bench/%03d/held/", random.nextInt(1000));
       try (RedisServerStats server = server(which);
           WorkerProcesses workerProcesses = new WorkerProcesses()) {
         // The second has nothing to do: what its JVM takes all the same is no cost of the locks.

@@ -13,9 +13,12 @@ import io.mortise.cli.output.Terminal;
 import io.mortise.console.internal.view.LockFormatter;
 import io.mortise.console.internal.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
@@ -160,9 +163,13 @@ final class LockWait {
   /** As the library names this host to others. */
   private static String host() {
     try {
-      return InetAddress.getLocalHost().getHostName();
-    } catch (UnknownHostException e) {
-      return System.getenv().getOrDefault("HOSTNAME", "unknown");
+      return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+    } catch (IOException kernel) {
+      try {
+        return InetAddress.getLocalHost().getHostName();
+      } catch (UnknownHostException e) {
+        return System.getenv().getOrDefault("HOSTNAME", "unknown");
+      }
     }
   }
 }

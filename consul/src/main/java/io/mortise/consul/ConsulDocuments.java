@@ -172,7 +172,7 @@ final class ConsulDocuments implements VersionedDocuments {
   private static String isIndex(String key, long index) {
     return index == 0
         ? "{\"KV\":{\"Verb\":\"check-not-exists\",\"Key\":\"%s\"}}".formatted(key)
-        : "{\"KV\":{\"Verb\":\"check-index\",\"Key\":\"%s\",\"Index\":%d}}".formatted(key, index);
+        : "{\"KV\":{\"Verb\":\"check-index\",\"Key\":\"%s\",\"Index\":%s}}".formatted(key, index);
   }
 
   private static String delete(String key) {
@@ -181,7 +181,7 @@ final class ConsulDocuments implements VersionedDocuments {
 
   private String set(String key, String text) {
     String value = Base64.getEncoder().encodeToString(text.getBytes(UTF_8));
-    return "{\"KV\":{\"Verb\":\"set\",\"Key\":\"%s\",\"Flags\":%d,\"Value\":\"%s\"}}"
+    return "{\"KV\":{\"Verb\":\"set\",\"Key\":\"%s\",\"Flags\":%s,\"Value\":\"%s\"}}"
         .formatted(key, flags.next(), value);
   }
 

@@ -72,7 +72,7 @@ final class ConsulRefusal extends Exception {
           new DocumentTooLargeException(this));
     }
     return new StoreUnavailableException(
-        "Consul refuses a request (store=%s, status=%d): %s."
+        "Consul refuses a request (store=%s, status=%s): %s."
             .formatted(target, status, FailureText.quoted(said)),
         this);
   }

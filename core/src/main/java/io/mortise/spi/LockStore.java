@@ -9,6 +9,10 @@ import io.mortise.admin.SurveyPage;
 import io.mortise.annotation.Beta;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeSet;
@@ -40,14 +44,53 @@ public interface LockStore extends Store {
   @Beta
   static LockStore connect(StoreUrl url) {
     url.refuseMasked();
+    List<Error> broken = new ArrayList<>();
     TreeSet<String> known = new TreeSet<>();
-    for (LockStoreProvider provider : ServiceLoader.load(LockStoreProvider.class)) {
+    for (LockStoreProvider provider : providers(broken)) {
       if (provider.schemes().contains(url.scheme())) {
         return provider.open(url);
       }
       known.addAll(provider.schemes());
     }
-    throw new IllegalArgumentException(unknown(url, known));
+    String text = unknown(url, known);
+    for (Error error : broken) {
+      text += " A store there cannot be loaded: " + error.getMessage() + ".";
+    }
+    IllegalArgumentException unknown = new IllegalArgumentException(text);
+    broken.forEach(unknown::addSuppressed);
+    throw unknown;
+  }
+
+  /**
+   * The stores of the library's class loader, then those of the calling thread's: it may know more,
+   * as in a container, or none, as on a thread of the common pool.
+   *
+   * @param broken gets the failures of those that cannot be loaded, which concern no other store
+   */
+  private static List<LockStoreProvider> providers(List<Error> broken) {
+    ClassLoader own = LockStoreProvider.class.getClassLoader();
+    ClassLoader context = Thread.currentThread().getContextClassLoader();
+    List<LockStoreProvider> found = new ArrayList<>();
+    load(ServiceLoader.load(LockStoreProvider.class, own), found, broken);
+    if (context != null && context != own) {
+      load(ServiceLoader.load(LockStoreProvider.class, context), found, broken);
+    }
+    return found;
+  }
+
+  private static void load(
+      ServiceLoader<LockStoreProvider> loader, List<LockStoreProvider> found, List<Error> broken) {
+    Iterator<LockStoreProvider> providers = loader.iterator();
+    while (broken.size() < 100) { // a file of services that cannot be read fails for ever
+      try {
+        if (!providers.hasNext()) {
+          return;
+        }
+        found.add(providers.next());
+      } catch (ServiceConfigurationError | LinkageError e) {
+        broken.add(e);
+      }
+    }
   }
 
   private static String unknown(StoreUrl url, Set<String> known) {

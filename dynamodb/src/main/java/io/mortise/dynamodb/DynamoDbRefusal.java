@@ -158,12 +158,12 @@ final class DynamoDbRefusal {
         || refusal.isThrottlingException()
         || refusal.statusCode() >= SERVER_ERROR) {
       return new StoreUnavailableException(
-          "DynamoDB refuses a request for now (store=%s, status=%d, code=%s): %s. If it throttles, raise the table's capacity, or use fewer locks in one namespace."
+          "DynamoDB refuses a request for now (store=%s, status=%s, code=%s): %s. If it throttles, raise the table's capacity, or use fewer locks in one namespace."
               .formatted(target, refusal.statusCode(), FailureText.quoted(code), said),
           refusal);
     }
     String message =
-        "What answers is not DynamoDB, or refuses what a lock needs (store=%s, status=%d, code=%s): %s. Check region, endpoint and table."
+        "What answers is not DynamoDB, or refuses what a lock needs (store=%s, status=%s, code=%s): %s. Check region, endpoint and table."
             .formatted(target, refusal.statusCode(), FailureText.quoted(code), said);
     // Without a code it is a page, perhaps of a proxy that cannot reach DynamoDB now.
     return code.isEmpty()

@@ -3,6 +3,7 @@ package io.mortise.dynamodb;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.DaemonThreads;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -46,11 +47,7 @@ final class DynamoDbRequests implements AutoCloseable {
             10,
             TimeUnit.SECONDS,
             new IdleThreadsFirst(),
-            task -> {
-              Thread thread = new Thread(task, "mortise-dynamodb-" + purpose);
-              thread.setDaemon(true);
-              return thread;
-            },
+            DaemonThreads.named("mortise-dynamodb-" + purpose),
             DynamoDbRequests::enqueue);
     threads.allowCoreThreadTimeOut(true);
   }

@@ -141,7 +141,7 @@ final class EtcdDocuments implements VersionedDocuments {
     return gateway
         .call(
             "/v3/kv/range",
-            "{\"key\":%s,\"range_end\":%s,\"keys_only\":true,\"limit\":\"%d\"}"
+            "{\"key\":%s,\"range_end\":%s,\"keys_only\":true,\"limit\":\"%s\"}"
                 .formatted(base64(from), JsonText.base64After(prefix + keyPrefix), limit))
         .thenApply(
             answer ->
@@ -159,7 +159,7 @@ final class EtcdDocuments implements VersionedDocuments {
   private void stream(String key, WatchRequest request) {
     gateway.stream(
         "/v3/watch",
-        "{\"create_request\":{\"key\":%s,\"start_revision\":\"%d\"}}"
+        "{\"create_request\":{\"key\":%s,\"start_revision\":\"%s\"}}"
             .formatted(base64(key), request.seen() + 1),
         request,
         line -> tell(request, line));

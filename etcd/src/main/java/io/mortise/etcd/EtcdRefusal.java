@@ -120,7 +120,7 @@ final class EtcdRefusal extends Exception {
           new DocumentTooLargeException(this));
     }
     return new StoreUnavailableException(
-        "Etcd refuses a request (store=%s, status=%d): %s."
+        "Etcd refuses a request (store=%s, status=%s): %s."
             .formatted(store, status, FailureText.quoted(said)),
         this);
   }

@@ -231,6 +231,6 @@ final class JsonReader {
 
   private IllegalArgumentException wrong() {
     return new IllegalArgumentException(
-        "Not a JSON object, at character %d of %d.".formatted(at, text.length()));
+        "Not a JSON object, at character %s of %s.".formatted(at, text.length()));
   }
 }

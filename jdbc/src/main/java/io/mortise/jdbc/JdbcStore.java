@@ -228,18 +228,17 @@ public final class JdbcStore {
       }
     }
     PasswordRedactor passwordRedactor = new PasswordRedactor(properties);
-    return server(
-        dialect,
-        url,
-        connectionTarget.display(),
+    ServerDatabase.ConnectionSource source =
         () -> {
           try {
             return DriverManager.getConnection(connectionTarget.url(), properties);
           } catch (SQLException e) {
             throw passwordRedactor.hide(e);
           }
-        },
-        false);
+        };
+    // Threads of a driver inherit from the first that connects, and stay for as long as the JVM.
+    return CompletionStages.callDetached(
+        "mortise-open", () -> server(dialect, url, connectionTarget.display(), source, false));
   }
 
   private static LockStore server(

@@ -2,6 +2,7 @@ package io.mortise.memcached;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.ReadOwnership;
 import io.mortise.memcached.MetaConnection.ConnectionCheck;
@@ -118,9 +119,8 @@ final class MetaTransport {
     this.check = check;
     this.reconnected = reconnected;
     this.since = ticker.nanos();
-    this.reader = new Thread(this::run, thread);
+    this.reader = DaemonThreads.create(thread, this::run);
     this.readOwnership = new ReadOwnership(reader);
-    reader.setDaemon(true);
     reader.start();
   }
 

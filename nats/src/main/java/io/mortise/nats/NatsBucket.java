@@ -233,7 +233,7 @@ final class NatsBucket implements AutoCloseable {
     }
     if (is.getReplicas() > 1) {
       throw unfit(
-          "has %d replicas: its servers may acknowledge two writes that expect the same revision"
+          "has %s replicas: its servers may acknowledge two writes that expect the same revision"
               .formatted(is.getReplicas()));
     }
     if (republish == null
@@ -376,7 +376,7 @@ final class NatsBucket implements AutoCloseable {
       connector.tooLong(connection);
       return CompletableFuture.failedFuture(
           unavailable(
-              "takes no request of %d bytes, as of a lock with very many holders and waiters: max_payload of its servers is %d"
+              "takes no request of %s bytes, as of a lock with very many holders and waiters: max_payload of its servers is %s"
                   .formatted(length, most),
               new DocumentTooLargeException(length + " bytes")));
     }

@@ -2,6 +2,7 @@ package io.mortise.nats;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.time.DurationText;
@@ -24,6 +25,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -57,6 +64,8 @@ final class NatsConnector implements AutoCloseable {
 
   /** Whether {@link #tooLong} has asked a moment ago. */
   private final AtomicBoolean limitAsked = new AtomicBoolean();
+
+  private static final ThreadFactory THREADS = DaemonThreads.named("mortise-nats");
 
   private final AtomicLong requests = new AtomicLong();
   private final Map<Long, UnansweredRequest> unanswered = new ConcurrentHashMap<>();
@@ -199,9 +208,7 @@ final class NatsConnector implements AutoCloseable {
   }
 
   private static void start(Runnable task) {
-    Thread thread = new Thread(task, "mortise-nats-connect");
-    thread.setDaemon(true);
-    thread.start();
+    DaemonThreads.create("mortise-nats-connect", task).start();
   }
 
   private void replace(NatsTarget again) {
@@ -270,6 +277,11 @@ final class NatsConnector implements AutoCloseable {
             .reconnectJitter(RECONNECT_JITTER)
             .reconnectJitterTls(RECONNECT_JITTER)
             .reportNoResponders()
+            // The library's own threads would keep the JVM from ending.
+            .executor(threads())
+            .scheduledExecutor(timers())
+            .connectThreadFactory(THREADS)
+            .callbackThreadFactory(THREADS)
             // That of the JVM is meant for other servers.
             .proxy(Proxy.NO_PROXY)
             // In place of one that logs; what fails is told to callers.
@@ -303,6 +315,21 @@ final class NatsConnector implements AutoCloseable {
               new char[0], Files.readString(target.nkey()).strip().toCharArray()));
     }
     return options.build();
+  }
+
+  /** Nobody shuts it down: idle threads end by themselves. */
+  private static ExecutorService threads() {
+    return new ThreadPoolExecutor(
+        0, Integer.MAX_VALUE, 500, TimeUnit.MILLISECONDS, new SynchronousQueue<>(), THREADS);
+  }
+
+  /** Nobody shuts it down, as above. */
+  private static ScheduledExecutorService timers() {
+    ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(3, THREADS);
+    timers.setRemoveOnCancelPolicy(true);
+    timers.setKeepAliveTime(500, TimeUnit.MILLISECONDS);
+    timers.allowCoreThreadTimeOut(true);
+    return timers;
   }
 
   private static Duration min(Duration one, Duration other) {

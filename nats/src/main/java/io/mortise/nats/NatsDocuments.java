@@ -182,7 +182,7 @@ final class NatsDocuments implements VersionedDocuments {
     String subjects = bucket.subjects();
     return bucket
         .info(
-            "{\"subjects_filter\":\"%s%s.>\",\"offset\":%d}"
+            "{\"subjects_filter\":\"%s%s.>\",\"offset\":%s}"
                 .formatted(subjects, kind, before.size()))
         .thenCompose(
             stream -> {

@@ -363,7 +363,7 @@ final class QuorumAcquire extends QuorumRound {
     return reached
         ? busy()
         : failed(
-            "%d of %d members granted, %d are needed"
+            "%s of %s members granted, %s are needed"
                 .formatted(granted, session.size(), session.majority()));
   }
 

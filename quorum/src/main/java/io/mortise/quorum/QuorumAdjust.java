@@ -139,7 +139,7 @@ final class QuorumAdjust extends QuorumRound {
         request.attempt(),
         true,
         QuorumErrors.unavailable(
-            "%d of %d members did it, %d are needed, all alike."
+            "%s of %s members did it, %s are needed, all alike."
                 .formatted(count(Reply.Granted.class), session.size(), session.majority()),
             cause));
   }

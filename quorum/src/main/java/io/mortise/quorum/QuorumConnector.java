@@ -2,6 +2,7 @@ package io.mortise.quorum;
 
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
@@ -25,14 +26,6 @@ final class QuorumConnector {
   private static final Logger log = LoggerFactory.getLogger(QuorumConnector.class);
   private static final Duration PAUSE = Duration.ofSeconds(1);
 
-  /** Opening blocks, so each member has a thread for it. */
-  private static final Executor THREADS =
-      task -> {
-        Thread thread = new Thread(task, "mortise-quorum-opening");
-        thread.setDaemon(true);
-        thread.start();
-      };
-
   private QuorumConnector() {}
 
   static QuorumLockStore connect(
@@ -40,9 +33,10 @@ final class QuorumConnector {
       Function<StoreUrl, LockStore> opener,
       QuorumStore.Options options,
       Ticker ticker) {
+    Executor threads = threads();
     List<CompletableFuture<LockStore>> opening =
         urls.stream()
-            .map(url -> CompletableFuture.supplyAsync(() -> opener.apply(url), THREADS))
+            .map(url -> CompletableFuture.supplyAsync(() -> opener.apply(url), threads))
             .toList();
     List<Member> members = new ArrayList<>();
     List<LockStore> opened = new ArrayList<>();
@@ -74,7 +68,7 @@ final class QuorumConnector {
       }
       if (opened.size() < QuorumRules.ALL.majority(urls.size())) {
         throw QuorumErrors.unavailable(
-            "Only %d of %d members can be reached. A majority is needed."
+            "Only %s of %s members can be reached. A majority is needed."
                 .formatted(opened.size(), urls.size()),
             down);
       }
@@ -83,7 +77,7 @@ final class QuorumConnector {
       for (Member member : members) {
         if (member.store() == null) {
           log.warn("Member {} cannot be reached; its vote is missing (store={}).", member, quorum);
-          openLater(quorum, member, () -> opener.apply(urls.get(member.index)));
+          openLater(quorum, member, () -> opener.apply(urls.get(member.index)), threads);
         }
       }
       return quorum;
@@ -91,6 +85,19 @@ final class QuorumConnector {
       opened.forEach(LockStore::close);
       throw e;
     }
+  }
+
+  /**
+   * Opening blocks, so each member has a thread for it. The caller's context class loader may know
+   * the store of a member.
+   */
+  private static Executor threads() {
+    ClassLoader loader = Thread.currentThread().getContextClassLoader();
+    return task -> {
+      Thread thread = DaemonThreads.create("mortise-quorum-opening", task);
+      thread.setContextClassLoader(loader);
+      thread.start();
+    };
   }
 
   private static LockException collect(@Nullable LockException first, LockException next) {
@@ -101,12 +108,13 @@ final class QuorumConnector {
     return first;
   }
 
-  private static void openLater(QuorumLockStore quorum, Member member, Supplier<LockStore> opener) {
+  private static void openLater(
+      QuorumLockStore quorum, Member member, Supplier<LockStore> opener, Executor threads) {
     var unused =
         quorum.later(
             PAUSE.toNanos(),
             () ->
-                THREADS.execute(
+                threads.execute(
                     () -> {
                       if (quorum.isClosed()) {
                         return;
@@ -116,7 +124,7 @@ final class QuorumConnector {
                         log.info("Member {} is there now (store={}).", member, quorum);
                       } catch (RuntimeException | Error e) {
                         log.debug("Member {} cannot be opened (store={}).", member, quorum, e);
-                        openLater(quorum, member, opener);
+                        openLater(quorum, member, opener, threads);
                       }
                     }));
   }

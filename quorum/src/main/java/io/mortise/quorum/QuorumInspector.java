@@ -56,7 +56,7 @@ final class QuorumInspector {
         }
       }
       throw QuorumErrors.unavailable(
-          "Only %d of %d members answered (store=%s)."
+          "Only %s of %s members answered (store=%s)."
               .formatted(answered, store.members().size(), store),
           failures.isEmpty() ? null : failures.get(0));
     }

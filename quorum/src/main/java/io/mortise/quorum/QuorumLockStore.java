@@ -4,6 +4,7 @@ import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
@@ -88,14 +89,7 @@ final class QuorumLockStore implements LockStore {
     this.ticker = ticker;
     this.profile = profile(members);
     this.quorumInspector = new QuorumInspector(this);
-    this.timer =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              Thread thread = new Thread(task, "mortise-quorum-timer");
-              thread.setDaemon(true);
-              return thread;
-            });
+    this.timer = new ScheduledThreadPoolExecutor(1, DaemonThreads.named("mortise-quorum-timer"));
     timer.setRemoveOnCancelPolicy(true);
   }
 
@@ -103,7 +97,7 @@ final class QuorumLockStore implements LockStore {
       List<LockStore> stores, QuorumStore.Options options, QuorumRules rules, Ticker ticker) {
     if (stores.size() < QuorumStore.FEWEST || stores.size() > QuorumStore.MOST) {
       throw new IllegalArgumentException(
-          "A quorum has %d to %d members, not %d."
+          "A quorum has %s to %s members, not %s."
               .formatted(QuorumStore.FEWEST, QuorumStore.MOST, stores.size()));
     }
     List<Member> members = new ArrayList<>();

@@ -365,7 +365,7 @@ final class QuorumRenewal {
 
   private StoreUnavailableException tooFew(RenewalRound round) {
     return QuorumErrors.unavailable(
-        "Only %d of %d members renewed the session (store=%s)."
+        "Only %s of %s members renewed the session (store=%s)."
             .formatted(round.renewed, store.members().size(), session.storeName()),
         round.cause);
   }

@@ -37,7 +37,7 @@ record QuorumTarget(List<StoreUrl> members, QuorumStore.Options options) {
     }
     if (members.size() < QuorumStore.FEWEST || members.size() > QuorumStore.MOST) {
       throw new IllegalArgumentException(
-          "Store URL '%s' names %d members. A quorum has %d to %d; write it like quorum:redis://a,redis://b,redis://c."
+          "Store URL '%s' names %s members. A quorum has %s to %s; write it like quorum:redis://a,redis://b,redis://c."
               .formatted(url, members.size(), QuorumStore.FEWEST, QuorumStore.MOST));
     }
     return new QuorumTarget(members, options);

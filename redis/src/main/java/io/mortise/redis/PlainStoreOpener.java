@@ -26,7 +26,7 @@ final class PlainStoreOpener {
     String prefix = url.parameter("prefix", "");
     if (prefix.length() > LONGEST_PREFIX) {
       throw new IllegalArgumentException(
-          "Parameter 'prefix' of store URL '%s' is longer than %d characters."
+          "Parameter 'prefix' of store URL '%s' is longer than %s characters."
               .formatted(url, LONGEST_PREFIX));
     }
     PlainOptions options =

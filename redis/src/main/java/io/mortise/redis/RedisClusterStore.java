@@ -27,6 +27,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -110,7 +111,7 @@ final class RedisClusterStore implements PartitionedStore {
     int count = text.matches("\\d{1,4}") ? Integer.parseInt(text) : 0;
     if (count < 1 || count > MOST_BUCKETS) {
       throw new IllegalArgumentException(
-          "Parameter 'buckets' of store URL '%s' is '%s'. Expected 1 to %d."
+          "Parameter 'buckets' of store URL '%s' is '%s'. Expected 1 to %s."
               .formatted(url, text, MOST_BUCKETS));
     }
     return count;
@@ -193,7 +194,7 @@ final class RedisClusterStore implements PartitionedStore {
         ReconnectListeners reconnectListeners,
         int number,
         Map<String, NodeInfo> nodeInfo) {
-      String prefix = "m:%s:{b%02d}:".formatted(options.namespace(), number);
+      String prefix = String.format(Locale.ROOT, "m:%s:{b%02d}:", options.namespace(), number);
       int slot = HashSlots.of(prefix);
       SlotTransport operations = nodes.transport(slot, ConnectionRole.OPERATIONS);
       SlotTransport renewals = nodes.transport(slot, ConnectionRole.RENEWALS);
@@ -255,7 +256,7 @@ final class RedisClusterStore implements PartitionedStore {
       int count = stored.matches("\\d{1,4}") ? Integer.parseInt(stored) : 0;
       if (count < 1 || count > MOST_BUCKETS || (wanted != null && wanted != count)) {
         throw new StoreUnfitException(
-            "Locks are kept in %s buckets here, as key '%s' says, not in %d (store=%s). Leave 'buckets' out, or choose another namespace."
+            "Locks are kept in %s buckets here, as key '%s' says, not in %s (store=%s). Leave 'buckets' out, or choose another namespace."
                 .formatted(FailureText.quoted(stored), key, proposed, display));
       }
       return count;

@@ -1,5 +1,6 @@
 package io.mortise.redis;
 
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.redis.sentinel.SentinelResolver;
 import io.mortise.redis.transport.BlockingConnection;
 import io.mortise.redis.transport.DirectTransport;
@@ -103,13 +104,7 @@ record RedisConnections(
   }
 
   static ScheduledThreadPoolExecutor timer() {
-    return new ScheduledThreadPoolExecutor(
-        1,
-        task -> {
-          Thread thread = new Thread(task, "mortise-redis-timer");
-          thread.setDaemon(true);
-          return thread;
-        });
+    return new ScheduledThreadPoolExecutor(1, DaemonThreads.named("mortise-redis-timer"));
   }
 
   private static RedisConnections directly(RedisTarget target, Ticker ticker) {

@@ -7,6 +7,7 @@ import io.mortise.redis.transport.LuaScript;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -145,7 +146,7 @@ public final class RedisFence {
 
   /** As many digits as the greatest token has, so that texts compare as numbers do. */
   private static String digits(long token) {
-    return String.format("%019d", token);
+    return String.format(Locale.ROOT, "%019d", token);
   }
 
   /**

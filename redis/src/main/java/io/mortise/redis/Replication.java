@@ -35,7 +35,7 @@ record Replication(int replicas, Duration timeout) {
       replicas = Integer.parseInt(text);
     } else {
       throw new IllegalArgumentException(
-          "Parameter 'wait-replicas' of store URL '%s' is '%s'. Expected a number up to %d, or all."
+          "Parameter 'wait-replicas' of store URL '%s' is '%s'. Expected a number up to %s, or all."
               .formatted(url, text, MOST));
     }
     Duration half = answer.dividedBy(2);

@@ -3,6 +3,7 @@ package io.mortise.sql;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.sql.Connection;
@@ -75,12 +76,7 @@ public final class SessionLocks implements AutoCloseable {
     this.dataSource = dataSource;
     this.check = check;
     this.ticker = ticker;
-    ThreadFactory daemons =
-        task -> {
-          Thread thread = new Thread(task, "mortise-session-locks");
-          thread.setDaemon(true);
-          return thread;
-        };
+    ThreadFactory daemons = DaemonThreads.named("mortise-session-locks");
     this.timer = Executors.newSingleThreadScheduledExecutor(daemons);
     // Not shut down: what a loss has begun goes on after close(), and idle threads end by
     // themselves.

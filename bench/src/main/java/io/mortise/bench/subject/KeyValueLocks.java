@@ -335,7 +335,7 @@ final class KeyValueLocks {
       InputStream in = new BufferedInputStream(socket.getInputStream());
       String value = UUID.randomUUID().toString();
       byte[] add =
-          "ms raw/%s %d T30 ME c\r\n%s\r\n".formatted(lock, value.length(), value).getBytes(UTF_8);
+          "ms raw/%s %s T30 ME c\r\n%s\r\n".formatted(lock, value.length(), value).getBytes(UTF_8);
       String delete = "md raw/" + lock + " C";
       return new LockHandle() {
         private String cas = "";

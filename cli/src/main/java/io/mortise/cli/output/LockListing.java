@@ -11,6 +11,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** Many locks in a table, and one lock with all that is known of it. */
 public final class LockListing {
@@ -18,8 +19,10 @@ public final class LockListing {
       List.of("NAME", "HOLDER", "CLIENT", "MODE", "AGE", "WAITING", "TOKEN", "LABEL");
   private static final List<String> PARTIES =
       List.of("PLACE", "WHO", "CLIENT", "MODE", "FOR", "SINCE", "SESSION", "ATTEMPT", "LABEL");
-  private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
-  private static final DateTimeFormatter DAY = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss");
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
+  private static final DateTimeFormatter DAY =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss", Locale.ROOT);
 
   private LockListing() {}
 

@@ -24,7 +24,8 @@ import java.util.stream.Stream;
 
 /** What stands on the screen: lines of a {@link TopModel}. */
 final class TopView {
-  private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
 
   private static final List<String> HELP =
       List.of(

@@ -273,7 +273,7 @@ public final class EngineClient implements LockClient {
 
       @Override
       public String toString() {
-        return "DistributedSemaphore[%s, %d permits, %s]"
+        return "DistributedSemaphore[%s, %s permits, %s]"
             .formatted(name, permits, store.profile().display());
       }
     };

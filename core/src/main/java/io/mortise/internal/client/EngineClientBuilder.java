@@ -4,17 +4,20 @@ import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
 import io.mortise.Store;
 import io.mortise.event.LockListener;
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.HostName;
 import io.mortise.internal.runtime.SystemEnv;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +28,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
   private static final Duration SHORTEST_TTL = Duration.ofMillis(1);
   private static final Duration LONGEST_TTL = Duration.ofHours(1);
   private static final int MOST_IDLE_LOCKS = 1_000_000;
+  private static final AtomicBoolean DELAYS = new AtomicBoolean();
 
   private @Nullable StoreUrl url;
   private @Nullable LockStore store;
@@ -90,6 +94,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
     if ((url == null) == (store == null)) {
       throw new IllegalStateException("Give either the URL of a store or a store.");
     }
+    startDelays();
     LockStore opened = store == null ? LockStore.connect(Objects.requireNonNull(url)) : store;
     boolean own = store == null;
     SystemEnv system = new SystemEnv();
@@ -97,7 +102,7 @@ public final class EngineClientBuilder implements LockClientBuilder {
       EngineClient client =
           new EngineClient(
               opened,
-              system.env(ttl, new ClientLabel(host(), ProcessHandle.current().pid(), name)),
+              system.env(ttl, new ClientLabel(HostName.own(), ProcessHandle.current().pid(), name)),
               List.copyOf(listeners),
               maxIdleLocks,
               () -> {
@@ -118,17 +123,19 @@ public final class EngineClientBuilder implements LockClientBuilder {
     }
   }
 
+  /** The JDK's one thread for delays inherits from the first that needs it, and never ends. */
+  private static void startDelays() {
+    if (DELAYS.compareAndSet(false, true)) {
+      CompletableFuture<Void> delayed = new CompletableFuture<>();
+      CompletionStages.detached(
+              "mortise-delays",
+              () -> delayed.completeOnTimeout(null, 1, TimeUnit.NANOSECONDS) == delayed)
+          .join();
+    }
+  }
+
   @Override
   public String toString() {
     return "LockClientBuilder[" + (store == null ? url : store) + "]";
-  }
-
-  private static String host() {
-    try {
-      return InetAddress.getLocalHost().getHostName();
-    } catch (UnknownHostException e) {
-      String name = System.getenv("HOSTNAME");
-      return name == null ? "unknown" : name;
-    }
   }
 }

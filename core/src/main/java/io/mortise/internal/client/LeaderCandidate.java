@@ -9,6 +9,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.admin.LockParticipant;
 import io.mortise.function.CheckedConsumer;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.EngineScheduler;
 import java.time.Duration;
@@ -213,8 +214,8 @@ final class LeaderCandidate implements Leadership {
     }
     log.leads(next);
     lease.onLost(loss -> lost(next));
-    Thread thread = new Thread(() -> run(next), "mortise-leader-" + name());
-    thread.setDaemon(true);
+    Thread thread = DaemonThreads.create("mortise-leader-" + name(), () -> run(next));
+    thread.setContextClassLoader(Thread.currentThread().getContextClassLoader());
     try {
       thread.start();
     } catch (Error e) { // no thread is to be had: the lock must not stay held

@@ -142,7 +142,7 @@ final class QueueLimit {
 
   private LockTimeoutException full(Waiter waiter, int waiting) {
     return new LockTimeoutException(
-        "Could not wait for lock '%s': %d wait already, and at most %d may (store=%s). Try again later, or allow more by LockOptions.withMaxWaiters."
+        "Could not wait for lock '%s': %s wait already, and at most %s may (store=%s). Try again later, or allow more by LockOptions.withMaxWaiters."
             .formatted(waiter.name, waiting, most(waiter), engine.storeName()),
         waiting);
   }

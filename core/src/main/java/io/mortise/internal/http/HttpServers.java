@@ -4,6 +4,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.http.HttpConnection.HostResolver;
 import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.time.Ticker;
@@ -178,7 +179,7 @@ public final class HttpServers implements AutoCloseable {
      * status=404, server='nginx', answer='<html>…'}.
      */
     public String described() {
-      return "status=%d, server='%s', answer='%s'"
+      return "status=%s, server='%s', answer='%s'"
           .formatted(
               status,
               FailureText.quoted(headers.getOrDefault("server", "")),
@@ -337,13 +338,9 @@ public final class HttpServers implements AutoCloseable {
   }
 
   /** Whether a new connection takes it; else there can be none, and the exchange has failed. */
-  @SuppressWarnings("ThreadPriorityCheck") // the normal one, lest it has another
   private boolean isStarted(HttpExchange exchange) {
     try {
-      // Nothing of the thread that happens to ask.
-      Thread thread = new Thread(null, () -> run(exchange), threadName, 0, false);
-      thread.setDaemon(true);
-      thread.setPriority(Thread.NORM_PRIORITY);
+      Thread thread = DaemonThreads.create(threadName, () -> run(exchange));
       thread.setContextClassLoader(null);
       thread.start();
       return true;

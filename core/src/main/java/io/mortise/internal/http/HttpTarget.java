@@ -79,7 +79,7 @@ public record HttpTarget(
   StoreUnavailableException tooLong(HttpRequest request) {
     int length = Objects.requireNonNull(request.body()).length();
     return new StoreUnavailableException(
-        "A request of %d characters to %s was not sent (store=%s): what it writes could not be read again. At most %d are sent. Let fewer wait for one lock, or take shorter labels."
+        "A request of %s characters to %s was not sent (store=%s): what it writes could not be read again. At most %s are sent. Let fewer wait for one lock, or take shorter labels."
             .formatted(length, product, display, request.maxBody()),
         new DocumentTooLargeException(length + " characters"));
   }

@@ -132,7 +132,7 @@ record BarrierDocument(
     DocumentWords words = new DocumentWords("barrier '" + name + "'", fact.content(), HEAD, 7);
     if (words.number(1) != parties) {
       throw new LockException(
-          "Barrier '%s' is in use by %d parties, not %d. Give all clients the same number."
+          "Barrier '%s' is in use by %s parties, not %s. Give all clients the same number."
               .formatted(name, words.number(1), parties));
     }
     try {

@@ -43,7 +43,7 @@ sealed interface BarrierPhase {
   record BarrierParty(String name, int parties, String id, long generation, int index) {
     /** The name of the lock that a party of this generation holds. */
     String lockOf(int party) {
-      return "barrier/%s/%s/%d/%d".formatted(name, id, generation, party);
+      return "barrier/%s/%s/%s/%s".formatted(name, id, generation, party);
     }
   }
 
@@ -87,7 +87,7 @@ sealed interface BarrierPhase {
 
     @Override
     public String text() {
-      return "Generation %d of barrier '%s'".formatted(party.generation(), party.name());
+      return "Generation %s of barrier '%s'".formatted(party.generation(), party.name());
     }
   }
 
@@ -99,7 +99,7 @@ sealed interface BarrierPhase {
       return new Leaving(
           party,
           LockName.of(
-              "barrier/%s/%s/%d/leave".formatted(party.name(), party.id(), party.generation())));
+              "barrier/%s/%s/%s/leave".formatted(party.name(), party.id(), party.generation())));
     }
 
     private Optional<LeaveDocument> document(Fact present) {
@@ -146,7 +146,7 @@ sealed interface BarrierPhase {
 
     @Override
     public String text() {
-      return "Leaving generation %d of barrier '%s'".formatted(party.generation(), party.name());
+      return "Leaving generation %s of barrier '%s'".formatted(party.generation(), party.name());
     }
   }
 }

@@ -18,7 +18,7 @@ final class EngineBarrier implements DistributedBarrier {
   EngineBarrier(Recipes recipes, String name, int parties) {
     if (LockName.of(name).value().getBytes(StandardCharsets.UTF_8).length > LONGEST_NAME) {
       throw new IllegalArgumentException(
-          "Barrier name '%s…' is longer than %d bytes of UTF-8. Shorten it, or hash its tail."
+          "Barrier name '%s…' is longer than %s bytes of UTF-8. Shorten it, or hash its tail."
               .formatted(name.substring(0, 32), LONGEST_NAME));
     }
     this.recipes = recipes;
@@ -90,6 +90,6 @@ final class EngineBarrier implements DistributedBarrier {
 
   @Override
   public String toString() {
-    return "DistributedBarrier[%s, %d parties, %s]".formatted(name, parties, recipes.display());
+    return "DistributedBarrier[%s, %s parties, %s]".formatted(name, parties, recipes.display());
   }
 }

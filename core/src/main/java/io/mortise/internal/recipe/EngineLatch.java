@@ -78,7 +78,7 @@ final class EngineLatch implements DistributedLatch {
   public CompletableFuture<Integer> countDownAsync(String party) {
     if (Objects.requireNonNull(party, "party").isEmpty() || party.length() > LONGEST_PARTY) {
       throw new IllegalArgumentException(
-          "The name of a party has 1 to %d characters, not %d."
+          "The name of a party has 1 to %s characters, not %s."
               .formatted(LONGEST_PARTY, party.length()));
     }
     return counted("party " + party);
@@ -233,6 +233,6 @@ final class EngineLatch implements DistributedLatch {
 
   @Override
   public String toString() {
-    return "DistributedLatch[%s, %d parties, %s]".formatted(name, parties, recipes.display());
+    return "DistributedLatch[%s, %s parties, %s]".formatted(name, parties, recipes.display());
   }
 }

@@ -244,14 +244,14 @@ final class EngineOnce implements DistributedOnce {
   void checkLength(@Nullable String value) {
     if (value != null && OnceDocument.bytes(value) > MAX_RESULT_BYTES) {
       throw new IllegalArgumentException(
-          "The result under key '%s' has %d bytes, and at most %d can be stored. The task has run, and nothing was stored: return a reference to the result."
+          "The result under key '%s' has %s bytes, and at most %s can be stored. The task has run, and nothing was stored: return a reference to the result."
               .formatted(key, OnceDocument.bytes(value), MAX_RESULT_BYTES));
     }
   }
 
   LockException overtaken(OnceDocument step, Optional<OnceDocument> found) {
     return new LockException(
-        "The run under key '%s' was overtaken: %s. The task %s here (token=%d)."
+        "The run under key '%s' was overtaken: %s. The task %s here (token=%s)."
             .formatted(
                 key,
                 found.isPresent() ? "another one has begun" : "its mark was removed",

@@ -122,7 +122,7 @@ final class EnginePassage implements Passage {
 
   @Override
   public String toString() {
-    return "Passage[%s, generation %d, party %d of %d]"
+    return "Passage[%s, generation %s, party %s of %s]"
         .formatted(party.name(), party.generation(), party.index(), party.parties());
   }
 }

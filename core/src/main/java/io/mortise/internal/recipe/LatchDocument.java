@@ -88,7 +88,7 @@ record LatchDocument(String id, int parties, String digests, boolean isOpen) {
     String digests = words.text(2);
     if (present != parties) {
       throw new LockException(
-          "Latch '%s' was begun for %d parties, not %d. Give all clients the same number, or delete the latch."
+          "Latch '%s' was begun for %s parties, not %s. Give all clients the same number, or delete the latch."
               .formatted(name, present, parties));
     }
     boolean open = digests.equals("*");

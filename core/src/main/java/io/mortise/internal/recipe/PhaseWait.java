@@ -130,7 +130,7 @@ final class PhaseWait {
       return true;
     } else if (reason == own && own == Reason.TIMED_OUT) {
       throw new LockTimeoutException(
-          "%s was not complete in time (parties=%d, store=%s). It is broken for all. Raise the wait time."
+          "%s was not complete in time (parties=%s, store=%s). It is broken for all. Raise the wait time."
               .formatted(phase.text(), phase.party().parties(), recipes.display()));
     } else if (reason == own && own == Reason.CANCELLED) {
       throw new CancellationException();
@@ -148,7 +148,7 @@ final class PhaseWait {
         };
     String remedy = phase instanceof Leaving ? "" : " Enter again for the next generation.";
     return new BarrierBrokenException(
-        "%s is broken: %s (parties=%d, store=%s).%s"
+        "%s is broken: %s (parties=%s, store=%s).%s"
             .formatted(phase.text(), why, phase.party().parties(), recipes.display(), remedy),
         reason);
   }

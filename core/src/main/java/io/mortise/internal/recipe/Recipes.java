@@ -87,7 +87,7 @@ public final class Recipes {
   private static void checkParties(String what, int parties, int most) {
     if (parties < 1 || parties > most) {
       throw new IllegalArgumentException(
-          "A %s has 1 to %d parties, not %d.".formatted(what, most, parties));
+          "A %s has 1 to %s parties, not %s.".formatted(what, most, parties));
     }
   }
 

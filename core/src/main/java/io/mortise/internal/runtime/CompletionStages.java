@@ -37,9 +37,7 @@ public final class CompletionStages {
             result.completeExceptionally(e);
           }
         };
-    Thread started = new Thread(null, task, thread, 0, false);
-    started.setDaemon(true);
-    started.start();
+    DaemonThreads.create(thread, task).start();
     return result;
   }
 

@@ -25,6 +25,22 @@ public record EngineEnv(
     EngineRules rules,
     Duration ttl,
     ClientLabel client) {
+  private static final long RETRY_NANOS = 100_000_000;
+
+  /** A callback for which no thread is to be had is tried again until there is one. */
+  public EngineEnv {
+    Executor threads = callbacks;
+    callbacks = task -> execute(task, threads, timers);
+  }
+
+  private static void execute(Runnable task, Executor threads, EngineScheduler timers) {
+    try {
+      threads.execute(task);
+    } catch (OutOfMemoryError e) {
+      // A lease that was never delivered would be renewed for as long as the process lives.
+      var unused = timers.schedule(RETRY_NANOS, () -> execute(task, threads, timers));
+    }
+  }
 
   /** What the ticker shows, in nanoseconds. */
   public long now() {

@@ -12,7 +12,6 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The real environment of a client: the JVM's clock, two timer threads, threads for callbacks as
@@ -23,7 +22,7 @@ public final class SystemEnv implements AutoCloseable {
 
   private final ScheduledThreadPoolExecutor timers = timer("mortise-timer");
   private final ScheduledThreadPoolExecutor renewals = timer("mortise-renewal");
-  private final ThreadFactory callbackThreads = named("mortise-callback");
+  private final ThreadFactory callbackThreads = applicationThreads("mortise-callback");
   private final ExecutorService callbacks =
       new ThreadPoolExecutor(
           0,
@@ -34,6 +33,11 @@ public final class SystemEnv implements AutoCloseable {
           callbackThreads,
           // What comes while the client is being closed may complete a future that a thread awaits.
           (task, closed) -> callbackThreads.newThread(task).start());
+
+  /** Without a first thread, nothing would be tried again later. */
+  public SystemEnv() {
+    timers.prestartCoreThread();
+  }
 
   /** The engine's view of it. */
   public EngineEnv env(Duration ttl, ClientLabel client) {
@@ -66,17 +70,20 @@ public final class SystemEnv implements AutoCloseable {
 
   private static ScheduledThreadPoolExecutor timer(String name) {
     ScheduledThreadPoolExecutor executor =
-        new ScheduledThreadPoolExecutor(1, named(name), new ThreadPoolExecutor.DiscardPolicy());
+        new ScheduledThreadPoolExecutor(
+            1, DaemonThreads.numbered(name), new ThreadPoolExecutor.DiscardPolicy());
     executor.setRemoveOnCancelPolicy(true);
     executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     return executor;
   }
 
-  private static ThreadFactory named(String name) {
-    AtomicInteger number = new AtomicInteger();
+  /** For code of the application, with the context class loader of the thread that asks now. */
+  private static ThreadFactory applicationThreads(String name) {
+    ThreadFactory threads = DaemonThreads.numbered(name);
+    ClassLoader loader = Thread.currentThread().getContextClassLoader();
     return task -> {
-      Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
-      thread.setDaemon(true);
+      Thread thread = threads.newThread(task);
+      thread.setContextClassLoader(loader);
       return thread;
     };
   }

@@ -58,7 +58,7 @@ final class ReopenBackoff {
     openSince = null;
     losses = early ? losses + 1 : 0;
     String said =
-        "%d sessions in a row were lost as soon as they were open: %s".formatted(losses, reason);
+        "%s sessions in a row were lost as soon as they were open: %s".formatted(losses, reason);
     loss = losses < 2 ? null : new StoreUnavailableException(said);
     if (losses == REPORTED_LOSSES) {
       log.warn(

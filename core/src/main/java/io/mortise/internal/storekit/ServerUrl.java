@@ -58,7 +58,7 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
       int given = Integer.parseInt(Objects.requireNonNullElse(host.group(2), "" + port));
       if (given < 1 || given > MAX_PORT) {
         throw new IllegalArgumentException(
-            "Port %d in store URL '%s' is not within 1 and %d.".formatted(given, url, MAX_PORT));
+            "Port %s in store URL '%s' is not within 1 and %s.".formatted(given, url, MAX_PORT));
       }
       servers.add(host.group(1) + ":" + given);
     }
@@ -103,7 +103,7 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
 
   private static IllegalArgumentException wrong(StoreUrl url, int port, String login) {
     return new IllegalArgumentException(
-        "'%s' is not a URL of servers. Write it like %s://%s@host1:%d,host2:%d, without %s@ if you have none, special characters as %%XX, and parameters behind a question mark."
+        "'%s' is not a URL of servers. Write it like %s://%s@host1:%s,host2:%s, without %s@ if you have none, special characters as %%XX, and parameters behind a question mark."
             .formatted(url, url.scheme(), login, port, port, login));
   }
 

@@ -353,7 +353,7 @@ public final class DocumentCodec {
       long number = Long.parseLong(text());
       if (number < least || number > most) {
         throw new IllegalArgumentException(
-            "Number %d is not within %d and %d.".formatted(number, least, most));
+            "Number %s is not within %s and %s.".formatted(number, least, most));
       }
       return number;
     }

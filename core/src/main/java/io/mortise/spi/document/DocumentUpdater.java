@@ -249,7 +249,7 @@ final class DocumentUpdater {
       return Long.parseLong(version);
     }
     throw new StoreUnfitException(
-        "The store has a document of version '%s', and versions are numbers up to %d. Another server may have answered: check host and port."
+        "The store has a document of version '%s', and versions are numbers up to %s. Another server may have answered: check host and port."
             .formatted(FailureText.quoted(version), highest));
   }
 
@@ -269,7 +269,7 @@ final class DocumentUpdater {
     if (conflicts == TRIES) {
       return CompletableFuture.failedFuture(
           new StoreUnavailableException(
-              "Document '%s' had changed %d times in a row between its read and its write. Nothing was written. Look for another program that writes it."
+              "Document '%s' had changed %s times in a row between its read and its write. Nothing was written. Look for another program that writes it."
                   .formatted(change.key(), TRIES)));
     } else if (conflicts > retriedAtOnce) {
       int longest = Math.min(LONGEST_PAUSE_MILLIS, 1 << Math.min(conflicts - retriedAtOnce, 10));

@@ -1,5 +1,6 @@
 package io.mortise.jdbc.batch;
 
+import io.mortise.internal.runtime.DaemonThreads;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -147,8 +148,7 @@ final class LeaderFollower {
     try {
       Thread running = thread;
       if (running == null) {
-        running = new Thread(null, this::run, name, 0, false);
-        running.setDaemon(true);
+        running = DaemonThreads.create(name, this::run);
         running.start();
         thread = running;
       }

@@ -1,5 +1,6 @@
 package io.mortise.jdbc.dialect;
 
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.jdbc.notify.NotificationListener;
 import io.mortise.jdbc.notify.NotifiedSession;
 import io.mortise.jdbc.table.PostgresNotificationCodec;
@@ -120,8 +121,7 @@ final class PostgresListener implements NotificationListener {
     guard.lock();
     try {
       if (thread == null && !closed) {
-        Thread started = new Thread(null, this::run, "mortise-" + display + "-listen", 0, false);
-        started.setDaemon(true);
+        Thread started = DaemonThreads.create("mortise-" + display + "-listen", this::run);
         started.start();
         thread = started;
       }

@@ -122,7 +122,7 @@ final class PostgresSettingsReport {
     if (age > OLD_SNAPSHOT) {
       report.note(
           "oldest snapshot",
-          "%d transactions, %s".formatted(age, row.getString("snapshot_owner")),
+          "%s transactions, %s".formatted(age, row.getString("snapshot_owner")),
           "Versions of a lock's row are kept for it, and each grant passes all of them: a busy lock gets slower.",
           "End it. Keep dumps, reports and forgotten sessions away, or locks in a database server of their own.");
     } else {

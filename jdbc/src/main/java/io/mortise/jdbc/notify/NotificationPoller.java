@@ -1,5 +1,6 @@
 package io.mortise.jdbc.notify;
 
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.Renewal;
@@ -134,8 +135,7 @@ public final class NotificationPoller implements AutoCloseable {
       }
       sessions.put(session.id(), session);
       if (thread == null) {
-        Thread started = new Thread(null, this::run, name, 0, false);
-        started.setDaemon(true);
+        Thread started = DaemonThreads.create(name, this::run);
         started.start();
         thread = started;
       } else {

@@ -1,5 +1,6 @@
 package io.mortise.redis.cluster;
 
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.redis.transport.BlockingConnection;
 import io.mortise.redis.transport.DirectTransport;
 import io.mortise.redis.transport.Endpoint;
@@ -104,8 +105,7 @@ public final class ClusterNodes implements AutoCloseable {
     this.reconnected = reconnected;
     this.told = ask();
     this.map = told;
-    this.looking = new Thread(this::look, "mortise-redis-cluster");
-    looking.setDaemon(true);
+    this.looking = DaemonThreads.create("mortise-redis-cluster", this::look);
     looking.start();
   }
 

@@ -143,7 +143,7 @@ public final class ScanPager<T> {
 
     @Override
     public String toString() {
-      return "%s/%d/%d/%x".formatted(cursor, count, shown, shownHash);
+      return "%s/%s/%s/%x".formatted(cursor, count, shown, shownHash);
     }
   }
 

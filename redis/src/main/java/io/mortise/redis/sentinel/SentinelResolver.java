@@ -123,7 +123,7 @@ public final class SentinelResolver implements EndpointResolver {
         // Answers that were overtaken by later ones prove nothing.
         if (!newest || !countAnew(sentinelReplies, best)) {
           throw new NotTheMasterException(
-              "The Sentinels that answered know %d failovers of '%s', fewer than the %d seen before. They are behind, or were reset one by one: a majority of %s has to agree"
+              "The Sentinels that answered know %s failovers of '%s', fewer than the %s seen before. They are behind, or were reset one by one: a majority of %s has to agree"
                   .formatted(best.epoch(), name, latest, sentinels));
         }
         log.info(

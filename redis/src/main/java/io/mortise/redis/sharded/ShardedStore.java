@@ -3,6 +3,7 @@ package io.mortise.redis.sharded;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.internal.storekit.RendezvousHash;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreProfile;
@@ -45,12 +46,7 @@ public final class ShardedStore implements PartitionedStore {
     this.profile = profile;
     this.rendezvousHash = new RendezvousHash(shards.stream().map(Shard::id).toList());
     this.reconnecting =
-        Executors.newSingleThreadScheduledExecutor(
-            task -> {
-              Thread thread = new Thread(task, "mortise-redis-shards");
-              thread.setDaemon(true);
-              return thread;
-            });
+        Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("mortise-redis-shards"));
     this.shardStores =
         shards.stream()
             .map(shard -> new ShardStore(shard, list, profile, ticker, reconnecting))
@@ -68,19 +64,16 @@ public final class ShardedStore implements PartitionedStore {
     for (ShardStore part : shardStores) {
       CompletableFuture<Void> connected = new CompletableFuture<>();
       connecting.add(connected);
-      Thread thread =
-          new Thread(
-              () -> {
-                try {
-                  part.connect();
-                  connected.complete(null);
-                } catch (RuntimeException e) {
-                  connected.completeExceptionally(e);
-                }
-              },
-              "mortise-redis-connect");
-      thread.setDaemon(true);
-      thread.start();
+      Runnable connect =
+          () -> {
+            try {
+              part.connect();
+              connected.complete(null);
+            } catch (RuntimeException e) {
+              connected.completeExceptionally(e);
+            }
+          };
+      DaemonThreads.create("mortise-redis-connect", connect).start();
     }
     StoreUnavailableException unreachable = null;
     int reached = 0;

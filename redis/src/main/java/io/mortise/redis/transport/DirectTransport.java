@@ -1,5 +1,6 @@
 package io.mortise.redis.transport;
 
+import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.internal.storekit.ReadOwnership;
 import io.mortise.redis.transport.RespConnection.PendingCommand;
 import io.mortise.spi.time.Ticker;
@@ -81,8 +82,7 @@ public final class DirectTransport implements RedisTransport {
     this.latest = first;
     this.current = first;
     this.listener = listener;
-    this.reader = new Thread(this::run, name);
-    reader.setDaemon(true);
+    this.reader = DaemonThreads.create(name, this::run);
     this.readOwnership = new ReadOwnership(reader);
     this.outage = new ConnectionOutage(ticker);
     this.replyRouter = new ReplyRouter(subscriptions, resubscriber, readOwnership, listener);

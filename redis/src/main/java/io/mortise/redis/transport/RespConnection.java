@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Proxy;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
@@ -177,7 +178,8 @@ final class RespConnection {
     int share = (int) Math.max(1, endpoint.timeout().toMillis() / addresses.length);
     IOException failure = null;
     for (InetAddress address : addresses) {
-      Socket made = new Socket();
+      // Not through the proxy of the JVM, which is meant for other servers.
+      Socket made = new Socket(Proxy.NO_PROXY);
       socket = made;
       try {
         if (killed) {

@@ -2,6 +2,7 @@ package io.mortise.redis.transport;
 
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.stream.Stream;
 
 /** A client library that store URLs can ask for; found by {@link ServiceLoader}. */
 public interface TransportProvider {
@@ -13,7 +14,11 @@ public interface TransportProvider {
 
   /** The provider of a wire; empty if its artifact is not there. */
   static Optional<TransportProvider> find(String wire) {
-    return ServiceLoader.load(TransportProvider.class).stream()
+    // On a thread of the common pool, the context class loader may not know the application.
+    return Stream.concat(
+            ServiceLoader.load(TransportProvider.class, TransportProvider.class.getClassLoader())
+                .stream(),
+            ServiceLoader.load(TransportProvider.class).stream())
         .map(ServiceLoader.Provider::get)
         .filter(provider -> provider.wire().equals(wire))
         .findFirst();

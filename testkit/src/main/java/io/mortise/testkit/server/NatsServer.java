@@ -84,7 +84,7 @@ public final class NatsServer extends ServerProcess {
    */
   public String ask(String subject, String payload) {
     String request =
-        "CONNECT {\"verbose\":false}\r\nSUB answer 1\r\nPUB %s answer %d\r\n%s\r\n"
+        "CONNECT {\"verbose\":false}\r\nSUB answer 1\r\nPUB %s answer %s\r\n%s\r\n"
             .formatted(subject, payload.length(), payload);
     try (Socket socket = ServerProcess.connect(port);
         BufferedReader reader =

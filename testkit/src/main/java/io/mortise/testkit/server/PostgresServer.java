@@ -172,7 +172,7 @@ public final class PostgresServer extends ServerProcess {
           copy,
           List.of(),
           "-c",
-          "primary_conninfo=host=127.0.0.1 port=%d user=%s password=%s"
+          "primary_conninfo=host=127.0.0.1 port=%s user=%s password=%s"
               .formatted(upstream, USER, PASSWORD),
           "-c",
           "wal_retrieve_retry_interval=100ms");

@@ -91,11 +91,11 @@ public final class RedisSentinels implements AutoCloseable {
     Files.writeString(
         config,
         """
-        port %d
+        port %s
         bind 127.0.0.1
         dir %s
-        sentinel monitor %s 127.0.0.1 %d 2
-        sentinel down-after-milliseconds %s %d
+        sentinel monitor %s 127.0.0.1 %s 2
+        sentinel down-after-milliseconds %s %s
         sentinel failover-timeout %s 4000
         sentinel parallel-syncs %s 2
         %s

@@ -143,7 +143,7 @@ public abstract class ServerProcess implements LocalServer {
   protected static String askHttp(int port, String method, String path, String body)
       throws IOException {
     String request =
-        "%s %s HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Length: %d\r\n\r\n%s"
+        "%s %s HTTP/1.0\r\nHost: 127.0.0.1\r\nContent-Length: %s\r\n\r\n%s"
             .formatted(method, path, body.getBytes(StandardCharsets.UTF_8).length, body);
     try (Socket socket = connect(port)) {
       socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));

@@ -12,6 +12,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 
 /** Two ends of a lock in a database: its holder dies, and the database dies. */
@@ -139,7 +140,9 @@ final class DatabaseCrash implements Hazard.HazardScenario {
     double since = hazardContext.seconds();
     try (Lease lease = b.lock(LOCK).acquireWithin(Duration.ofSeconds(20))) {
       double took = hazardContext.seconds() - since;
-      hazardContext.say("B", "gets the lock %.1f s later, token %d".formatted(took, lease.token()));
+      hazardContext.say(
+          "B",
+          String.format(Locale.ROOT, "gets the lock %.1f s later, token %s", took, lease.token()));
       hazardContext.expect(lease.token() > first, "the token rises");
     }
     hazardContext.conclude("only delayed, as told");

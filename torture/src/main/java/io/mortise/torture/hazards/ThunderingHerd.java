@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -70,8 +71,12 @@ final class ThunderingHerd implements Hazard.HazardScenario {
     double each = (double) tries / WAITERS;
     hazardContext.say(
         "server",
-        "%d were served one after the other, by %d tries: %.1f each"
-            .formatted(WAITERS, tries, each));
+        String.format(
+            Locale.ROOT,
+            "%s were served one after the other, by %s tries: %.1f each",
+            WAITERS,
+            tries,
+            each));
     hazardContext.conclude("a herd, as told: the work grows with the square of those who wait");
     return each;
   }
@@ -124,8 +129,12 @@ final class ThunderingHerd implements Hazard.HazardScenario {
     double each = (double) scripts / WAITERS;
     hazardContext.say(
         "server",
-        "%d were served in their order, by %d scripts: %.1f each"
-            .formatted(WAITERS, scripts, each));
+        String.format(
+            Locale.ROOT,
+            "%s were served in their order, by %s scripts: %.1f each",
+            WAITERS,
+            scripts,
+            each));
     hazardContext.conclude("no herd, as told: a release hands over to the one whose turn it is");
     return each;
   }

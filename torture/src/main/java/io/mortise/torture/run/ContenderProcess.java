@@ -49,7 +49,7 @@ final class ContenderProcess implements AutoCloseable {
     String line = process.answer();
     if (line == null) {
       throw new IllegalStateException(
-          "Client process %d ended before it said '%s': see clients.err.".formatted(number, word));
+          "Client process %s ended before it said '%s': see clients.err.".formatted(number, word));
     }
     if (!word.equals(line)) {
       throw new IllegalStateException(

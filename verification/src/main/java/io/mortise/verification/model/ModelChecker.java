@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -48,8 +49,12 @@ public final class ModelChecker {
       StringBuilder text = new StringBuilder();
       text.append(
           String.format(
-              "%s: %,d states, %d steps deep, %.1f s",
-              verdict, states, depth, took.toMillis() / 1000.0));
+              Locale.ROOT,
+              "%s: %,d states, %s steps deep, %.1f s",
+              verdict,
+              states,
+              depth,
+              took.toMillis() / 1000.0));
       if (fault != null) {
         text.append("\n  ").append(fault).append(", after ").append(run.size()).append(" steps:");
         run.forEach(step -> text.append("\n    ").append(step));

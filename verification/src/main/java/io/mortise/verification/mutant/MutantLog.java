@@ -109,7 +109,7 @@ public final class MutantLog {
       note(String.join("\t", word, seconds, killer, mutant.key()));
       left--;
       System.out.printf(
-          "%s after %d tests, %s s, by %s: %s%n", word, outcome.tests(), seconds, killer, mutant);
+          "%s after %s tests, %s s, by %s: %s%n", word, outcome.tests(), seconds, killer, mutant);
     }
     tidy.run();
     return left;

@@ -27,7 +27,7 @@ public record ScriptMutant(
 
   @Override
   public String toString() {
-    return "%s:%d %s: %s -> %s"
+    return "%s:%s %s: %s -> %s"
         .formatted(resource, line, operator, before, after.isEmpty() ? "(deleted)" : after);
   }
 }

@@ -18,14 +18,7 @@ public final class DelayedTaskScheduler {
 
   /** Its thread bears that name. */
   DelayedTaskScheduler(String name) {
-    executor =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              Thread thread = new Thread(task, name);
-              thread.setDaemon(true);
-              return thread;
-            });
+    executor = new ScheduledThreadPoolExecutor(1, WorkerPools.daemons(name));
     executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     executor.setRemoveOnCancelPolicy(true);
   }

@@ -2,6 +2,7 @@ package io.mortise.zookeeper.internal;
 
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -17,12 +18,18 @@ public final class WorkerPools {
         1,
         TimeUnit.SECONDS,
         new SynchronousQueue<>(),
-        task -> {
-          Thread thread = new Thread(task, name);
-          thread.setDaemon(true);
-          return thread;
-        },
+        daemons(name),
         // What comes after the close concerns nobody any more.
         new ThreadPoolExecutor.DiscardPolicy());
+  }
+
+  /** Threads that keep nothing of who starts them, as the engine's. */
+  static ThreadFactory daemons(String name) {
+    return task -> {
+      Thread thread = new Thread(null, task, name, 0, false);
+      thread.setDaemon(true);
+      thread.setContextClassLoader(WorkerPools.class.getClassLoader());
+      return thread;
+    };
   }
 }

@@ -14,6 +14,9 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.Watcher;
@@ -249,13 +252,38 @@ public record ZooKeeperTarget(
       BoundedHostProvider boundedHostProvider =
           new BoundedHostProvider(hosts, sessionMillis, timeout);
       ZooKeeper client =
-          new ZooKeeper(hosts + path, sessionMillis, watcher, false, boundedHostProvider, config);
+          made(
+              () ->
+                  new ZooKeeper(
+                      hosts + path, sessionMillis, watcher, false, boundedHostProvider, config));
       if (digest != null) {
         client.addAuthInfo("digest", digest.getBytes(StandardCharsets.UTF_8));
       }
       return client;
     } catch (IOException e) {
       throw new StoreUnavailableException("Cannot make a client of ZooKeeper '" + hosts + "'.", e);
+    }
+  }
+
+  /** On a thread of ours: those of the client inherit from it, not from the caller's. */
+  private static ZooKeeper made(Callable<ZooKeeper> client) throws IOException {
+    CompletableFuture<ZooKeeper> made = new CompletableFuture<>();
+    Runnable task =
+        () -> {
+          try {
+            made.complete(client.call());
+          } catch (Exception | Error e) {
+            made.completeExceptionally(e);
+          }
+        };
+    WorkerPools.daemons("mortise-zookeeper-client").newThread(task).start();
+    try {
+      return made.join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new IOException(e.getCause());
     }
   }
 

@@ -168,7 +168,7 @@ class StickySuite extends ClientSuite {
     a.client().close();
     Peer b = peer("b");
     for (int i = 0; i < 100; i++) {
-      assertThat(isFree(b.client().lock("many/" + i))).as("lock %d", i).isTrue();
+      assertThat(isFree(b.client().lock("many/" + i))).as("lock %s", i).isTrue();
     }
   }
 

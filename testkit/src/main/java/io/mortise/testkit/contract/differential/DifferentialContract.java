@@ -11,6 +11,7 @@ import io.mortise.testkit.contract.store.LockStoreContract;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -113,7 +114,11 @@ public abstract class DifferentialContract {
     for (int i = 0; i < storeCommands.size(); i++) {
       text.append(
           String.format(
-              "  %3d  %s%n         %s%n", i, storeCommands.get(i), mismatch.answers().get(i)));
+              Locale.ROOT,
+              "  %3d  %s%n         %s%n",
+              i,
+              storeCommands.get(i),
+              mismatch.answers().get(i)));
     }
     text.append("  got  ").append(mismatch.actual()).append('\n');
     mismatch

@@ -53,7 +53,7 @@ abstract class DocumentContentSuite extends DocumentCrowdSuite {
   void givenTextsOfAnyLength_thenEachIsKept_orRefusedAndTheDocumentStandsAsBefore() {
     int kept = 64 << 10;
     int refused = 2 * kept;
-    assertThat(isKept(kept)).as("a document of %d characters is kept", kept).isTrue();
+    assertThat(isKept(kept)).as("a document of %s characters is kept", kept).isTrue();
     while (refused <= LONGEST && isKept(refused)) {
       kept = refused;
       refused *= 2;
@@ -92,7 +92,7 @@ abstract class DocumentContentSuite extends DocumentCrowdSuite {
       causes.add(cause);
     }
     assertThat(causes)
-        .as("what is told of a document of %d characters", length)
+        .as("what is told of a document of %s characters", length)
         .hasAtLeastOneElementOfType(StoreUnavailableException.class)
         .hasAtLeastOneElementOfType(DocumentTooLargeException.class)
         .noneMatch(cause -> cause instanceof IOException || cause instanceof TimeoutException);

@@ -129,7 +129,7 @@ abstract class DocumentsFixture {
     List<Written> written =
         each(places, i -> documents.compareAndSet(keys.get(i), found.get(i), text));
     assertThat(written.stream().filter(each -> !each.made()).count())
-        .as("writes of %d documents, each as it was read, that were refused", keys.size())
+        .as("writes of %s documents, each as it was read, that were refused", keys.size())
         .isZero();
     Map<String, VersionedText> stand = new LinkedHashMap<>();
     places.forEach(i -> stand.put(keys.get(i), standing(documents, keys.get(i), written.get(i))));

@@ -91,7 +91,7 @@ abstract class StoreSuite {
     List<Reply> different = replies.stream().filter(reply -> !kind.isInstance(reply)).toList();
     assertThat(different.subList(0, Math.min(3, different.size())))
         .as(
-            "the first of the %d replies, of %d, that are not %s",
+            "the first of the %s replies, of %s, that are not %s",
             different.size(), replies.size(), kind.getSimpleName())
         .isEmpty();
   }

@@ -234,11 +234,11 @@ class SurveySuite extends StoreSuite {
       List<String> expected = names.stream().filter(name -> name.startsWith(prefix)).toList();
       for (int limit : List.of(2, 1000)) {
         assertThat(survey(prefix, limit))
-            .as("survey of '%s', %d a page", prefix, limit)
+            .as("survey of '%s', %s a page", prefix, limit)
             .extracting(LockSummary::name)
             .containsExactlyInAnyOrderElementsOf(expected);
         assertThat(inspect(prefix, limit))
-            .as("inspection of '%s', %d a page", prefix, limit)
+            .as("inspection of '%s', %s a page", prefix, limit)
             .extracting(view -> view.name().value())
             .containsExactlyInAnyOrderElementsOf(expected);
       }

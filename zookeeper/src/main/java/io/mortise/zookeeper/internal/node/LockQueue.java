@@ -3,6 +3,7 @@ package io.mortise.zookeeper.internal.node;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * The attempts at a lock in the order in which they came, and which of them hold: those whose
@@ -72,7 +73,7 @@ public final class LockQueue {
     String digits = Integer.toString(seq);
     // A negative one is padded behind its sign; the only one that the server writes has all digits.
     return seq < 0
-        ? prefix(weight) + String.format("%010d", seq)
+        ? prefix(weight) + String.format(Locale.ROOT, "%010d", seq)
         : prefix(weight) + "0000000000".substring(digits.length()) + digits;
   }
 
