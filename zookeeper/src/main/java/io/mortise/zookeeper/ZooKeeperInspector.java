@@ -167,7 +167,7 @@ final class ZooKeeperInspector {
                   if (rc == 0 || rc == Code.NONODE.intValue()) {
                     lockPageReader.next();
                   } else {
-                    answer.completeExceptionally(silent());
+                    store.resources().failList(client, path, answer);
                   }
                 },
                 null);

@@ -42,12 +42,15 @@ final class ZooKeeperSurvey {
     this.wall = wall;
   }
 
-  /** The names of nodes from a cursor on, in order; null if there was no answer. */
+  /**
+   * The names of nodes from a cursor on, in order. Fails the answer if there are none to be had.
+   */
   private void children(
       ZooKeeper client,
       String parent,
       @Nullable String cursor,
-      Consumer<@Nullable List<String>> then) {
+      CompletableFuture<?> answer,
+      Consumer<List<String>> then) {
     client.sync(store.layout().root(), (rc, path, context) -> {}, null);
     client.getChildren(
         parent,
@@ -56,7 +59,7 @@ final class ZooKeeperSurvey {
           if (rc == Code.NONODE.intValue()) {
             then.accept(List.of());
           } else if (rc != 0) {
-            then.accept(null);
+            store.resources().failList(client, parent, answer);
           } else {
             then.accept(
                 children.stream()
@@ -75,13 +78,8 @@ final class ZooKeeperSurvey {
                 client,
                 store.layout().locks(),
                 query.cursor(),
-                names -> {
-                  if (names == null) {
-                    answer.completeExceptionally(inspector.silent());
-                  } else {
-                    new SurveyReader(client, query, answer, named(names, query)).next();
-                  }
-                }));
+                answer,
+                names -> new SurveyReader(client, query, answer, named(names, query)).next()));
   }
 
   /** A lock's node, by its name in ZooKeeper. */
@@ -109,11 +107,8 @@ final class ZooKeeperSurvey {
                 client,
                 store.layout().sessions(),
                 cursor,
+                answer,
                 ids -> {
-                  if (ids == null) {
-                    answer.completeExceptionally(inspector.silent());
-                    return;
-                  }
                   List<String> page = ids.subList(0, Math.min(limit, ids.size()));
                   MultiRead.nodes(
                       client,

@@ -1,5 +1,6 @@
 package io.mortise.zookeeper.internal;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
  * What a store of either layout has besides its sessions: connections, a timer, threads for calls
@@ -23,6 +25,9 @@ import org.apache.zookeeper.ZooKeeper;
  */
 public final class StoreResources implements Executor {
   private static final long CLOSE_SECONDS = 3;
+
+  /** The name of a node, and its length; a lock's longest, each byte encoded. */
+  private static final long LONGEST_NAME = 3L * LockName.MAX_BYTES + 4;
 
   private final ZooKeeperConnector zooKeeperConnector;
   private final String display;
@@ -138,6 +143,32 @@ public final class StoreResources implements Executor {
   /** For a question that was not answered. */
   public StoreUnavailableException silent() {
     return new StoreUnavailableException("Store '" + display + "' does not answer.");
+  }
+
+  /**
+   * For a list of children that did not come: the server sends it in one packet, and the client
+   * leaves a connection on which a packet is too large.
+   */
+  public void failList(ZooKeeper client, String parent, CompletableFuture<?> answer) {
+    client.exists(
+        parent,
+        false,
+        (rc, path, context, stat) -> {
+          long limit =
+              client
+                  .getClientConfig()
+                  .getInt(
+                      ZKClientConfig.JUTE_MAXBUFFER,
+                      ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT);
+          int names = stat == null ? 0 : stat.getNumChildren();
+          answer.completeExceptionally(
+              names * LONGEST_NAME < limit
+                  ? silent()
+                  : new StoreUnavailableException(
+                      "Store '%s' does not answer, or the names of %d nodes below '%s' are more than this client takes in one packet, %d bytes. Locks are not concerned. To list them, start this process with a larger -Djute.maxbuffer."
+                          .formatted(display, names, parent, limit)));
+        },
+        null);
   }
 
   ZooKeeperConnector connector() {
