@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
+import java.util.stream.Stream;
 
 /**
  * A store with a server of its own. What a report tells of all stores is tried on each; one server
@@ -45,8 +46,13 @@ enum FieldStore {
   CONSUL(ConsulServer.installed(), ConsulServer::start),
   /** NATS with JetStream. */
   NATS(NatsServer.installed(), NatsServer::start),
-  /** One memcached. */
-  MEMCACHED(MemcachedServer.installed(), MemcachedServer::start),
+  /** One memcached, which evicts nothing. */
+  MEMCACHED(
+      MemcachedServer.installed(),
+      (program, arguments) ->
+          MemcachedServer.start(
+              program,
+              Stream.concat(Stream.of("-M"), Stream.of(arguments)).toArray(String[]::new))),
   /** An emulator of DynamoDB, which does not check credentials. */
   DYNAMODB(dynalite(), (program, arguments) -> DynaliteServer.start(program));
 
@@ -59,6 +65,8 @@ enum FieldStore {
   }
 
   private final Optional<Path> program;
+
+  @SuppressWarnings("ImmutableEnumChecker") // None of them has state.
   private final BiFunction<Path, String[], LocalServer> starter;
 
   FieldStore(Optional<Path> program, BiFunction<Path, String[], LocalServer> starter) {
