@@ -101,7 +101,7 @@ final class ScriptPipeline {
   /**
    * How many batches in a row were refused, to be sent again, and what was said; also read without.
    */
-  private volatile int refusals;
+  private final AtomicInteger refusals = new AtomicInteger();
 
   private String refusal = "";
 
@@ -258,7 +258,7 @@ final class ScriptPipeline {
     ScriptBatch scriptBatch = new ScriptBatch(ticker.nanos());
     boolean open = transport.isOpen();
     // Before it would count as unanswered: an answer that it is to be sent again is an answer.
-    long most = refusals == 0 ? timeoutNanos : timeoutNanos * 2 / 3;
+    long most = refusals.get() == 0 ? timeoutNanos : timeoutNanos * 2 / 3;
     for (PendingOperation op = submitted.poll(); op != null; op = submitted.poll()) {
       queue.add(op.request, op);
     }
@@ -274,7 +274,7 @@ final class ScriptPipeline {
         pipelineFailures.add(
             new PipelineFailure(op, new NotSentException(transport.outageReason())));
       } else if (scriptBatch.sent - op.submitted > most) {
-        String why = refusals == 0 ? "It waited too long to be sent." : refusal;
+        String why = refusals.get() == 0 ? "It waited too long to be sent." : refusal;
         pipelineFailures.add(new PipelineFailure(op, new NotSentException(why)));
       } else {
         scriptBatch.ops.add(op);
@@ -316,7 +316,7 @@ final class ScriptPipeline {
     boolean unknownScript = cause instanceof ErrorReplyException error && error.is("NOSCRIPT");
     Duration later =
         cause instanceof ErrorReplyException error && !unknownScript
-            ? transport.retryAfter(error, refusals)
+            ? transport.retryAfter(error, refusals.get())
             : null;
     boolean repeated = unknownScript || later != null;
     boolean known;
@@ -331,10 +331,10 @@ final class ScriptPipeline {
         reloading = true;
       }
       if (later != null && cause != null) {
-        refusals++;
+        refusals.incrementAndGet();
         refusal = "The cluster has refused it again and again: " + cause.getMessage() + ".";
       } else if (cause == null) {
-        refusals = 0;
+        refusals.set(0);
       }
       over = reloading && flying.isEmpty();
     } finally {

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
-import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
@@ -52,23 +51,18 @@ final class ZooKeeperSurvey {
       CompletableFuture<?> answer,
       Consumer<List<String>> then) {
     client.sync(store.layout().root(), (rc, path, context) -> {}, null);
-    client.getChildren(
-        parent,
-        false,
-        (rc, path, context, children) -> {
-          if (rc == Code.NONODE.intValue()) {
-            then.accept(List.of());
-          } else if (rc != 0) {
-            store.resources().failList(client, parent, answer);
-          } else {
-            then.accept(
-                children.stream()
-                    .filter(name -> cursor == null || name.compareTo(cursor) >= 0)
-                    .sorted()
-                    .toList());
-          }
-        },
-        null);
+    store
+        .resources()
+        .children(
+            client,
+            parent,
+            answer,
+            children ->
+                then.accept(
+                    children.stream()
+                        .filter(name -> cursor == null || name.compareTo(cursor) >= 0)
+                        .sorted()
+                        .toList()));
   }
 
   CompletionStage<SurveyPage> locks(LockQuery query) {

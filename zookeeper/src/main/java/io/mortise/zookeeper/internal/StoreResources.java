@@ -14,8 +14,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 
@@ -146,29 +148,42 @@ public final class StoreResources implements Executor {
   }
 
   /**
-   * For a list of children that did not come: the server sends it in one packet, and the client
-   * leaves a connection on which a packet is too large.
+   * Lists the children of a node; none if it is not there. The server sends them in one packet, and
+   * the client leaves a connection on which a packet is too large. So their number is asked before.
+   *
+   * @param answer fails if they are not told
    */
-  public void failList(ZooKeeper client, String parent, CompletableFuture<?> answer) {
+  public void children(
+      ZooKeeper client, String parent, CompletableFuture<?> answer, Consumer<List<String>> then) {
+    AtomicInteger names = new AtomicInteger();
     client.exists(
         parent,
         false,
-        (rc, path, context, stat) -> {
-          long limit =
-              client
-                  .getClientConfig()
-                  .getInt(
-                      ZKClientConfig.JUTE_MAXBUFFER,
-                      ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT);
-          int names = stat == null ? 0 : stat.getNumChildren();
-          answer.completeExceptionally(
-              names * LONGEST_NAME < limit
-                  ? silent()
-                  : new StoreUnavailableException(
-                      "Store '%s' does not answer, or the names of %d nodes below '%s' are more than this client takes in one packet, %d bytes. Locks are not concerned. To list them, start this process with a larger -Djute.maxbuffer."
-                          .formatted(display, names, parent, limit)));
+        (rc, path, context, stat) -> names.set(rc == 0 ? stat.getNumChildren() : 0),
+        null);
+    client.getChildren(
+        parent,
+        false,
+        (rc, path, context, children) -> {
+          if (rc == 0 || rc == Code.NONODE.intValue()) {
+            then.accept(rc == 0 ? children : List.of());
+          } else {
+            answer.completeExceptionally(notListed(client, parent, names.get()));
+          }
         },
         null);
+  }
+
+  private StoreUnavailableException notListed(ZooKeeper client, String parent, int names) {
+    long limit =
+        client
+            .getClientConfig()
+            .getInt(ZKClientConfig.JUTE_MAXBUFFER, ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT);
+    return names * LONGEST_NAME < limit
+        ? silent()
+        : new StoreUnavailableException(
+            "Store '%s' does not answer, or the names of %d nodes below '%s' are more than this client takes in one packet, %d bytes. Locks are not concerned. To list them, start this process with a larger -Djute.maxbuffer."
+                .formatted(display, names, parent, limit));
   }
 
   ZooKeeperConnector connector() {
