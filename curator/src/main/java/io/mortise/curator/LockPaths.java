@@ -40,7 +40,7 @@ final class LockPaths {
     return base + "/" + name.value();
   }
 
-  /** The parent of the facts. */
+  /** The parent of the facts' buckets. */
   String facts() {
     return base + "/" + FACTS + "/texts";
   }

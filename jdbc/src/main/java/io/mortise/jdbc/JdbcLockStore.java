@@ -105,6 +105,8 @@ final class JdbcLockStore implements LockStore {
     String name = "mortise-" + profile.display();
     this.requests = new ConnectionExecutor(name, database, ticker, transactionLock, this::tell);
     this.renewals = new ConnectionExecutor(name + "-renewals", database, ticker, other, this::tell);
+    // Where the server has one connection left, leases are worth more than new locks.
+    requests.yieldsTo(renewals);
     this.facts = new JdbcFacts(requests, profile.display());
     NotificationPoller.NotificationReader reader =
         oneWriter ? new NotificationPoller.DedicatedReader(database) : this::readNotifications;
@@ -127,8 +129,12 @@ final class JdbcLockStore implements LockStore {
   static JdbcLockStore over(ServerDatabase server, Ticker ticker) {
     JdbcLockStore store = new JdbcLockStore(server, ticker, null, false, server.poll());
     server.localSessions(store.sessions::containsKey);
-    store.notificationListener =
+    NotificationListener listener =
         server.listener(ticker, store.sessions, store::sendNotification, store.poller::pollNow);
+    if (listener != null) {
+      listener.yieldsWhile(store.renewals::lacksConnection);
+      store.notificationListener = listener;
+    }
     return store;
   }
 

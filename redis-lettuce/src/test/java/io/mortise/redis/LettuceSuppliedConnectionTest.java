@@ -8,12 +8,16 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.event.command.CommandListener;
+import io.mortise.Lease;
+import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.redis.lettuce.LettuceStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -76,6 +80,28 @@ class LettuceSuppliedConnectionTest {
       server.ask("CLIENT", "KILL", "TYPE", "normal");
       server.ask("CLIENT", "KILL", "TYPE", "pubsub");
       await().atMost(LONG).until(() -> doubts.get() >= 2);
+    }
+  }
+
+  @Test
+  void givenPeerThatVanishesUnderRequests_thenTheNextAreServedSoon_andTheLeaseIsKept() {
+    try (FaultInjectionProxy way = FaultInjectionProxy.to(server.port())) {
+      RedisClient own = RedisClient.create("redis://127.0.0.1:" + way.port());
+      LockStore store =
+          LettuceStore.over(own, RedisStore.Options.DEFAULT.withTimeout(Duration.ofSeconds(1)));
+      try (LockClient locks =
+          LockClient.builder().store(store).ttl(Duration.ofSeconds(20)).build()) {
+        Lease lease = locks.lock("held").tryAcquire().orElseThrow();
+        CompletableFuture<Lease> underWay = locks.lock("x").acquireAsync();
+        way.halfOpen();
+        CompletableFuture<Lease> next = locks.lock("y").acquireAsync();
+        BoundedWait.join(underWay).close();
+        BoundedWait.join(next).close();
+        await().atMost(LONG).until(lease::isValid);
+        lease.ensureValid();
+      } finally {
+        own.shutdown(Duration.ZERO, Duration.ofSeconds(2));
+      }
     }
   }
 

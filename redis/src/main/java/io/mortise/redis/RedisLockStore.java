@@ -392,16 +392,17 @@ final class RedisLockStore implements LockStore {
     String[] command = words.toArray(String[]::new);
     // Before it would count as unanswered: an answer that it is to be sent again is an answer.
     long until = ticker.nanos() + options.timeout().toNanos() * 2 / 3;
-    return caller.call(() -> call(script, command, until));
+    return caller.call(() -> call(script, command, until, 0));
   }
 
-  private CompletionStage<@Nullable Object> call(Script script, String[] command, long until) {
+  private CompletionStage<@Nullable Object> call(
+      Script script, String[] command, long until, int refusals) {
     RedisTransport control = connections.control();
     return send(script, command)
         .exceptionallyCompose(
             failure -> {
               if (RedisReplies.unwrap(failure) instanceof ErrorReplyException error) {
-                Duration later = control.retryAfter(error);
+                Duration later = control.retryAfter(error, refusals);
                 if (error.is("NOSCRIPT")) {
                   var unused = control.call("SCRIPT", "LOAD", script.text);
                   return send(script, command);
@@ -409,7 +410,7 @@ final class RedisLockStore implements LockStore {
                   CompletableFuture<@Nullable Object> again = new CompletableFuture<>();
                   control.schedule(
                       () ->
-                          call(script, command, until)
+                          call(script, command, until, refusals + 1)
                               .whenComplete(
                                   (answer, trouble) -> {
                                     if (trouble == null) {

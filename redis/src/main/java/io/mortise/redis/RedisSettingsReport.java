@@ -100,6 +100,13 @@ final class RedisSettingsReport {
   }
 
   private void persistence(StoreReport.Builder report, Setting appendfsync) {
+    if (!info.getOrDefault("rdb_last_bgsave_status", "ok").equals("ok")) {
+      report.note(
+          "rdb_last_bgsave_status",
+          text("rdb_last_bgsave_status"),
+          "The last snapshot failed. With stop-writes-on-bgsave-error, the default, the server refuses all locks (MISCONF).",
+          "Look at the server's log and its disk.");
+    }
     if (number("aof_enabled") != 1) {
       report.weak(
           "appendonly",

@@ -121,8 +121,8 @@ final class ReplicatedTransport implements RedisTransport {
   // ---- The rest goes through ----
 
   @Override
-  public @Nullable Duration retryAfter(ErrorReplyException error) {
-    return transport.retryAfter(error);
+  public @Nullable Duration retryAfter(ErrorReplyException error, int refusals) {
+    return transport.retryAfter(error, refusals);
   }
 
   @Override

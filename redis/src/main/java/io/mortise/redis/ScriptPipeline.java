@@ -45,6 +45,11 @@ final class ScriptPipeline {
 
   private static final int IN_FLIGHT = 2;
 
+  /** What a server says of a whole batch that it has not begun. */
+  private static final List<String> REFUSALS =
+      List.of(
+          "BUSY", "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "MOVED", "ASK", "TRYAGAIN");
+
   private static final Logger log = LoggerFactory.getLogger(ScriptPipeline.class);
   private static final Duration AFTER_TROUBLE = Duration.ofMillis(100);
 
@@ -92,6 +97,13 @@ final class ScriptPipeline {
   private final ArrayDeque<PendingOperation> again = new ArrayDeque<>();
   private boolean reloading;
   private boolean watched;
+
+  /**
+   * How many batches in a row were refused, to be sent again, and what was said; also read without.
+   */
+  private final AtomicInteger refusals = new AtomicInteger();
+
+  private String refusal = "";
 
   ScriptPipeline(
       RedisTransport transport,
@@ -245,6 +257,8 @@ final class ScriptPipeline {
   private ScriptBatch gather(List<PipelineFailure> pipelineFailures) {
     ScriptBatch scriptBatch = new ScriptBatch(ticker.nanos());
     boolean open = transport.isOpen();
+    // Before it would count as unanswered: an answer that it is to be sent again is an answer.
+    long most = refusals.get() == 0 ? timeoutNanos : timeoutNanos * 2 / 3;
     for (PendingOperation op = submitted.poll(); op != null; op = submitted.poll()) {
       queue.add(op.request, op);
     }
@@ -259,9 +273,9 @@ final class ScriptPipeline {
       if (!open) {
         pipelineFailures.add(
             new PipelineFailure(op, new NotSentException(transport.outageReason())));
-      } else if (scriptBatch.sent - op.submitted > timeoutNanos) {
-        pipelineFailures.add(
-            new PipelineFailure(op, new NotSentException("It waited too long to be sent.")));
+      } else if (scriptBatch.sent - op.submitted > most) {
+        String why = refusals.get() == 0 ? "It waited too long to be sent." : refusal;
+        pipelineFailures.add(new PipelineFailure(op, new NotSentException(why)));
       } else {
         scriptBatch.ops.add(op);
       }
@@ -302,7 +316,7 @@ final class ScriptPipeline {
     boolean unknownScript = cause instanceof ErrorReplyException error && error.is("NOSCRIPT");
     Duration later =
         cause instanceof ErrorReplyException error && !unknownScript
-            ? transport.retryAfter(error)
+            ? transport.retryAfter(error, refusals.get())
             : null;
     boolean repeated = unknownScript || later != null;
     boolean known;
@@ -315,6 +329,12 @@ final class ScriptPipeline {
         // The next batch may have met the same. Both are sent again, in order, when both are back.
         again.addAll(scriptBatch.ops);
         reloading = true;
+      }
+      if (later != null && cause != null) {
+        refusals.incrementAndGet();
+        refusal = "The cluster has refused it again and again: " + cause.getMessage() + ".";
+      } else if (cause == null) {
+        refusals.set(0);
       }
       over = reloading && flying.isEmpty();
     } finally {
@@ -394,8 +414,7 @@ final class ScriptPipeline {
 
   private static boolean mayHaveRun(Throwable failure) {
     boolean refused =
-        failure instanceof ErrorReplyException error
-            && (error.is("BUSY") || error.is("LOADING") || error.is("READONLY"));
+        failure instanceof ErrorReplyException error && REFUSALS.stream().anyMatch(error::is);
     return !refused && !(failure instanceof NotSentException);
   }
 

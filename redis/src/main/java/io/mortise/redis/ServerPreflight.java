@@ -25,9 +25,21 @@ import org.slf4j.LoggerFactory;
 final class ServerPreflight {
   private static final Logger log = LoggerFactory.getLogger(ServerPreflight.class);
 
-  /** Errors of a server that starts, fails over, lacks replicas or cannot write to its disk. */
+  /**
+   * Errors of a server that starts, fails over, moves a slot, lacks replicas or cannot write to its
+   * disk.
+   */
   private static final List<String> PASSING =
-      List.of("BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "TRYAGAIN");
+      List.of(
+          "ASK",
+          "BUSY",
+          "CLUSTERDOWN",
+          "LOADING",
+          "MASTERDOWN",
+          "MISCONF",
+          "MOVED",
+          "NOREPLICAS",
+          "TRYAGAIN");
 
   private final RedisTransport redis;
   private final RedisStore.Options options;
@@ -171,7 +183,7 @@ final class ServerPreflight {
       if (e.getCause() instanceof ErrorReplyException refusal) {
         throw refused(what, refusal);
       }
-      throw unreachable(e.getCause() == null ? e : e.getCause(), store);
+      throw unanswered(e.getCause() == null ? e : e.getCause(), words[0], store);
     } catch (TimeoutException e) {
       throw unreachable(e, store);
     } catch (InterruptedException e) {
@@ -245,12 +257,25 @@ final class ServerPreflight {
     return unreachable(failure, store);
   }
 
+  private static StoreUnavailableException unanswered(
+      Throwable failure, String command, String store) {
+    Throwable root = root(failure);
+    return new StoreUnavailableException(
+        "Redis did not answer the command %s (store=%s): %s. Check that the server runs, and that no proxy in front of it lacks the command."
+            .formatted(command, store, text(root)),
+        root);
+  }
+
+  private static String text(Throwable root) {
+    String reason = root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();
+    return reason.replaceFirst("\\.+$", "");
+  }
+
   private static StoreUnavailableException unreachable(Throwable failure, String store) {
     Throwable root = root(failure);
-    String reason = root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();
     return new StoreUnavailableException(
         "Cannot reach Redis (store=%s): %s. Check host and port, and that the server runs."
-            .formatted(store, reason.replaceFirst("\\.+$", "")),
+            .formatted(store, text(root)),
         root);
   }
 

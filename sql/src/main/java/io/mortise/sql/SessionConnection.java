@@ -2,6 +2,7 @@ package io.mortise.sql;
 
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.spi.time.Ticker;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -11,20 +12,31 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
 
 /** The connection in which one session lock lives. For one thread at a time. */
 final class SessionConnection {
+  private static final long FIRST_PAUSE_NANOS = 10_000_000;
+  private static final long LONGEST_PAUSE_NANOS = 250_000_000;
+
   private final Connection connection;
   private final SqlFiles files;
   private final Object key;
+  private final Duration check;
+  private final Ticker ticker;
   private final boolean manual;
   private final int networkTimeout;
 
-  private SessionConnection(Connection connection, SqlFiles files, Object key) throws SQLException {
+  private SessionConnection(
+      Connection connection, SqlFiles files, Object key, Duration check, Ticker ticker)
+      throws SQLException {
     this.connection = connection;
     this.files = files;
     this.key = key;
+    this.check = check;
+    this.ticker = ticker;
     this.networkTimeout = connection.getNetworkTimeout();
+    bound(check);
     this.manual = !connection.getAutoCommit();
     if (manual) {
       // Else each check would begin a transaction that nobody ends.
@@ -32,7 +44,13 @@ final class SessionConnection {
     }
   }
 
-  static SessionConnection over(Connection connection, LockName name) throws SQLException {
+  /**
+   * A connection that answers in time or is broken.
+   *
+   * @param check how long an answer may take
+   */
+  static SessionConnection over(Connection connection, LockName name, Duration check, Ticker ticker)
+      throws SQLException {
     SqlFiles files = SqlFiles.of(connection);
     Object key =
         switch (files.dialect()) {
@@ -43,7 +61,7 @@ final class SessionConnection {
                   files.dialect()
                       + " has no locks that live in a connection. Use a LockClient, or transaction locks.");
         };
-    return new SessionConnection(connection, files, key);
+    return new SessionConnection(connection, files, key, check, ticker);
   }
 
   private static byte[] hash(LockName name) {
@@ -56,29 +74,46 @@ final class SessionConnection {
     }
   }
 
-  boolean acquire(Duration wait) throws SQLException {
-    if (wait.isZero()) {
-      return ask("session_try", key);
-    } else if (files.dialect() == HelperDialect.POSTGRESQL) {
-      return acquireOnPostgres(wait);
+  /**
+   * Takes the lock, until the deadline. PostgreSQL is asked again and again: a statement that waits
+   * inside the server keeps a snapshot, for which {@code CREATE INDEX CONCURRENTLY} of the holder
+   * would wait. MySQL and MariaDB wait in the server, for as long as a check at a time.
+   */
+  boolean acquire(long deadlineNanos) throws SQLException {
+    boolean had = ask("session_try", key);
+    long pause = FIRST_PAUSE_NANOS;
+    long left = deadlineNanos - ticker.nanos();
+    while (!had && left > 0) {
+      if (files.dialect() == HelperDialect.POSTGRESQL) {
+        pause(Math.min(left, pause));
+        pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+        had = ask("session_try", key);
+      } else {
+        had = waitInServer(Math.min(left, check.toNanos()));
+      }
+      left = deadlineNanos - ticker.nanos();
     }
-    return ask("session_lock", key, (wait.toMillis() + 999) / 1000);
+    return had;
   }
 
-  private boolean acquireOnPostgres(Duration wait) throws SQLException {
-    String before = answer("wait_read");
-    ask("session_wait", Math.max(1, wait.toMillis()) + "ms");
-    boolean had = true;
-    try {
-      ask("session_lock", key);
-    } catch (SQLException e) {
-      if (!files.dialect().isLockTimeout(e)) {
-        throw e;
-      }
-      had = false;
-    }
-    ask("session_wait", before);
+  private boolean waitInServer(long nanos) throws SQLException {
+    long seconds = (nanos + 999_999_999) / 1_000_000_000;
+    bound(check.plusSeconds(seconds));
+    boolean had = ask("session_lock", key, seconds);
+    bound(check);
     return had;
+  }
+
+  private void pause(long nanos) {
+    boolean interrupted = false;
+    long until = ticker.nanos() + nanos;
+    for (long left = nanos; left > 0; left = until - ticker.nanos()) {
+      LockSupport.parkNanos(this, left);
+      interrupted |= Thread.interrupted();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Whether the server still knows the lock as this connection's. */
@@ -92,8 +127,17 @@ final class SessionConnection {
   }
 
   /** From now on, no answer takes longer, or the connection is broken. */
-  void bound(Duration answer) throws SQLException {
+  private void bound(Duration answer) throws SQLException {
     connection.setNetworkTimeout(Runnable::run, (int) answer.toMillis());
+  }
+
+  /** To the pool, as it was. A broken one is cut. */
+  void giveBackQuietly() {
+    try {
+      giveBack();
+    } catch (SQLException e) {
+      cut();
+    }
   }
 
   /** To the pool, as it was. */

@@ -8,11 +8,14 @@ import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -21,6 +24,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.slf4j.Logger;
@@ -126,13 +130,14 @@ public final class SessionLocks implements AutoCloseable {
 
   /**
    * Tries once, without waiting for another holder. Blocks until there is a connection, and for a
-   * round trip or a few.
+   * round trip or a few; for two checks at most.
    *
    * @return empty if another has it
    * @throws IllegalArgumentException if it is no lock name
    * @throws IllegalStateException if this was closed
    * @throws UnsupportedByStoreException if the database has no session locks (H2, SQLite)
-   * @throws SQLException if there is no connection, or the database fails; nothing is held then
+   * @throws SQLException if there is no connection in time, or the database fails; nothing is held
+   *     then
    */
   public Optional<SessionLease> tryAcquire(String name) throws SQLException {
     return tryAcquire(name, Duration.ZERO);
@@ -140,13 +145,15 @@ public final class SessionLocks implements AutoCloseable {
 
   /**
    * Waits for the lock so long at most; MySQL and MariaDB count whole seconds, rounded up. Blocks,
-   * and cannot be interrupted. Who waits longest comes first, as far as the database says so.
+   * and cannot be interrupted. If the server does not answer, it ends two checks later. The order
+   * of several waiters is left to chance.
    *
    * @return empty if the time is over
    * @throws IllegalArgumentException if it is no lock name, or the time is negative or above a day
    * @throws IllegalStateException if this was closed
    * @throws UnsupportedByStoreException if the database has no session locks (H2, SQLite)
-   * @throws SQLException if there is no connection, or the database fails; nothing is held then
+   * @throws SQLException if there is no connection in time, or the database fails; nothing is held
+   *     then
    */
   public Optional<SessionLease> tryAcquire(String name, Duration wait) throws SQLException {
     LockName lock = LockName.of(name);
@@ -157,13 +164,13 @@ public final class SessionLocks implements AutoCloseable {
     if (closed.get()) {
       throw new IllegalStateException("The session locks were closed.");
     }
-    SessionConnection session = connect(lock);
+    long deadline = ticker.nanos() + wait.toNanos();
+    SessionConnection session = connect(lock, deadline + check.toNanos());
     try {
-      if (!session.acquire(wait)) {
+      if (!session.acquire(deadline)) {
         session.giveBack();
         return Optional.empty();
       }
-      session.bound(check);
     } catch (SQLException | RuntimeException e) {
       // The lock may have been granted: it must not go back to the pool with the connection.
       session.cut();
@@ -179,18 +186,44 @@ public final class SessionLocks implements AutoCloseable {
   }
 
   /** On a thread of its own: here it might be that of the caller's transaction. */
-  private SessionConnection connect(LockName lock) throws SQLException {
-    return CompletionStages.callDetached(
-        "mortise-session-connect",
-        () -> {
-          Connection connection = dataSource.getConnection();
-          try {
-            return SessionConnection.over(connection, lock);
-          } catch (SQLException | RuntimeException e) {
-            connection.close();
-            throw e;
-          }
-        });
+  private SessionConnection connect(LockName lock, long deadline) throws SQLException {
+    CompletableFuture<SessionConnection> connecting =
+        CompletionStages.detached(
+            "mortise-session-connect",
+            () -> {
+              Connection connection = dataSource.getConnection();
+              try {
+                return SessionConnection.over(connection, lock, check, ticker);
+              } catch (SQLException | RuntimeException e) {
+                connection.close();
+                throw e;
+              }
+            });
+    if (!isDone(connecting, deadline)) {
+      var unused = connecting.thenAccept(SessionConnection::giveBackQuietly);
+      throw new SQLTransientConnectionException(
+          "The data source gave no connection for the session lock '%s' within its wait and %s."
+              .formatted(lock, DurationText.format(check)),
+          "08001");
+    }
+    return CompletionStages.<SessionConnection, SQLException>join(connecting);
+  }
+
+  private boolean isDone(CompletableFuture<?> connecting, long deadline) {
+    boolean interrupted = false;
+    while (!connecting.isDone() && deadline - ticker.nanos() > 0) {
+      try {
+        connecting.get(deadline - ticker.nanos(), TimeUnit.NANOSECONDS);
+      } catch (InterruptedException e) {
+        interrupted = true;
+      } catch (ExecutionException | TimeoutException e) {
+        break;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return connecting.isDone();
   }
 
   /** Gives all locks up. Blocks as {@link SessionLease#close()} does for each. */

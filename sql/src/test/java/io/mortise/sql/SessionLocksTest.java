@@ -8,9 +8,12 @@ import static org.awaitility.Awaitility.await;
 import io.mortise.LeaseLostException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.testkit.RerunIfPaused;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -23,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -193,6 +197,57 @@ class SessionLocksTest extends HelperTest {
     assertThat(loss.join()).hasMessageContaining("did not answer");
     await().atMost(LONG).until(() -> others.tryAcquire("nightly").isPresent());
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);
+  }
+
+  private SessionLocks through(FaultInjectionProxy proxy, int port) {
+    String url = database.url().replace(":" + port + "/", ":" + proxy.port() + "/");
+    return SessionLocks.over(
+        (DataSource)
+            Proxy.newProxyInstance(
+                DataSource.class.getClassLoader(),
+                new Class<?>[] {DataSource.class},
+                (proxied, method, arguments) -> DriverManager.getConnection(url)),
+        CHECK);
+  }
+
+  @Test
+  void givenServerThatFallsSilent_whenALockIsAskedFor_thenThatEnds_andNothingIsLeftHeld()
+      throws Exception {
+    int port = Integer.parseInt(database.url().replaceFirst(".*?:(\\d+)/.*", "$1"));
+    Duration wait = Duration.ofSeconds(1);
+    try (FaultInjectionProxy proxy = FaultInjectionProxy.to(port);
+        SessionLocks silenced = through(proxy, port)) {
+      proxy.weather(NetworkCondition.FROZEN);
+      assertThatThrownBy(() -> get(start(() -> silenced.tryAcquire("nightly", wait))))
+          .isInstanceOf(SQLException.class);
+      proxy.weather(NetworkCondition.FAIR);
+
+      SessionLease held = others.tryAcquire("nightly").orElseThrow();
+      Future<Optional<SessionLease>> waiting =
+          start(() -> silenced.tryAcquire("nightly", Duration.ofSeconds(4)));
+      assertThat(waits(waiting)).isTrue();
+      proxy.weather(NetworkCondition.FROZEN);
+      assertThatThrownBy(() -> get(waiting)).isInstanceOf(SQLException.class);
+      proxy.weather(NetworkCondition.FAIR);
+      held.close();
+      await().atMost(LONG).until(() -> others.tryAcquire("nightly").isPresent());
+    }
+  }
+
+  @Test
+  void givenWaiter_whenTheHolderBuildsAnIndexConcurrently_thenThatDoesNotWaitForTheWaiter()
+      throws Exception {
+    Assumptions.assumeTrue(kind == TestDatabase.Kind.POSTGRESQL);
+    SessionLease lease = locks.tryAcquire("migration").orElseThrow();
+    Future<Optional<SessionLease>> waiting = start(() -> others.tryAcquire("migration", LONG));
+    assertThat(waits(waiting)).isTrue();
+    try (Connection migrating = database.connect()) {
+      onServer(migrating, "SET statement_timeout = '10s'");
+      onServer(migrating, "CREATE INDEX CONCURRENTLY account_balance ON account (balance)");
+    }
+    assertThat(waiting.isDone()).isFalse();
+    lease.close();
+    assertThat(get(waiting).orElseThrow().isHeld()).isTrue();
   }
 
   @Test

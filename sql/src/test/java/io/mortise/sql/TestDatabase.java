@@ -96,6 +96,11 @@ final class TestDatabase implements AutoCloseable {
     }
   }
 
+  /** Leads to it, with user and password. */
+  String url() {
+    return url;
+  }
+
   Connection connect() throws SQLException {
     return DriverManager.getConnection(url);
   }

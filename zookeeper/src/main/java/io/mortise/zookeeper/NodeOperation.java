@@ -15,6 +15,14 @@ sealed interface NodeOperation {
   /** Nothing was done, or that is not known. */
   void failed(Code code);
 
+  /** How many bytes it takes in a packet, and a few more. */
+  int size();
+
+  /** With all that is not of this operation alone. */
+  private static int size(String path, String data) {
+    return path.length() + 3 * data.length() + 100;
+  }
+
   /**
    * Of a node of an attempt.
    *
@@ -30,6 +38,11 @@ sealed interface NodeOperation {
     /** The path, but for its number. */
     String prefix() {
       return lock + "/" + LockQueue.prefix(attempt.weight());
+    }
+
+    @Override
+    public int size() {
+      return NodeOperation.size(prefix(), data);
     }
 
     @Override
@@ -108,6 +121,12 @@ sealed interface NodeOperation {
     }
 
     @Override
+    public int size() {
+      Create follower = next;
+      return NodeOperation.size(path, follower == null ? "" : follower.data());
+    }
+
+    @Override
     public void failed(Code code) {
       then.accept(code, false);
       if (next != null) {
@@ -134,6 +153,11 @@ sealed interface NodeOperation {
     List<Op> operations() {
       Op removal = Op.delete(path, -1);
       return marked ? List.of(Op.setData(path, RELEASED, -1), removal) : List.of(removal);
+    }
+
+    @Override
+    public int size() {
+      return 2 * NodeOperation.size(path, "");
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.mortise.zookeeper;
 
+import io.mortise.zookeeper.internal.node.MultiRead;
 import io.mortise.zookeeper.internal.node.NodeData;
 import io.mortise.zookeeper.internal.queue.CreateResult;
 import io.mortise.zookeeper.internal.queue.ZooKeeperAttempt;
@@ -175,7 +176,9 @@ final class NodeWriter {
         return;
       }
       List<NodeOperation> operations = new ArrayList<>();
-      while (operations.size() < BATCH && !waiting.isEmpty()) {
+      int bytes = 0;
+      while (operations.size() < BATCH && bytes < MultiRead.PACKET_BYTES && !waiting.isEmpty()) {
+        bytes += waiting.element().size();
         operations.add(take());
       }
       send(operations);

@@ -157,20 +157,16 @@ final class ZooKeeperInspector {
             lockPageReader.names.add(NodeNames.encode(only));
             lockPageReader.next();
           } else {
-            client.getChildren(
-                store.layout().locks(),
-                false,
-                (rc, path, context, children) -> {
-                  if (rc == 0) {
-                    lockPageReader.names.addAll(children);
-                  }
-                  if (rc == 0 || rc == Code.NONODE.intValue()) {
-                    lockPageReader.next();
-                  } else {
-                    answer.completeExceptionally(silent());
-                  }
-                },
-                null);
+            store
+                .resources()
+                .children(
+                    client,
+                    store.layout().locks(),
+                    answer,
+                    children -> {
+                      lockPageReader.names.addAll(children);
+                      lockPageReader.next();
+                    });
           }
         });
   }

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
-import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
@@ -42,30 +41,28 @@ final class ZooKeeperSurvey {
     this.wall = wall;
   }
 
-  /** The names of nodes from a cursor on, in order; null if there was no answer. */
+  /**
+   * The names of nodes from a cursor on, in order. Fails the answer if there are none to be had.
+   */
   private void children(
       ZooKeeper client,
       String parent,
       @Nullable String cursor,
-      Consumer<@Nullable List<String>> then) {
+      CompletableFuture<?> answer,
+      Consumer<List<String>> then) {
     client.sync(store.layout().root(), (rc, path, context) -> {}, null);
-    client.getChildren(
-        parent,
-        false,
-        (rc, path, context, children) -> {
-          if (rc == Code.NONODE.intValue()) {
-            then.accept(List.of());
-          } else if (rc != 0) {
-            then.accept(null);
-          } else {
-            then.accept(
-                children.stream()
-                    .filter(name -> cursor == null || name.compareTo(cursor) >= 0)
-                    .sorted()
-                    .toList());
-          }
-        },
-        null);
+    store
+        .resources()
+        .children(
+            client,
+            parent,
+            answer,
+            children ->
+                then.accept(
+                    children.stream()
+                        .filter(name -> cursor == null || name.compareTo(cursor) >= 0)
+                        .sorted()
+                        .toList()));
   }
 
   CompletionStage<SurveyPage> locks(LockQuery query) {
@@ -75,13 +72,8 @@ final class ZooKeeperSurvey {
                 client,
                 store.layout().locks(),
                 query.cursor(),
-                names -> {
-                  if (names == null) {
-                    answer.completeExceptionally(inspector.silent());
-                  } else {
-                    new SurveyReader(client, query, answer, named(names, query)).next();
-                  }
-                }));
+                answer,
+                names -> new SurveyReader(client, query, answer, named(names, query)).next()));
   }
 
   /** A lock's node, by its name in ZooKeeper. */
@@ -109,11 +101,8 @@ final class ZooKeeperSurvey {
                 client,
                 store.layout().sessions(),
                 cursor,
+                answer,
                 ids -> {
-                  if (ids == null) {
-                    answer.completeExceptionally(inspector.silent());
-                    return;
-                  }
                   List<String> page = ids.subList(0, Math.min(limit, ids.size()));
                   MultiRead.nodes(
                       client,

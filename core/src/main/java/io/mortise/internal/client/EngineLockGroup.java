@@ -9,6 +9,7 @@ import io.mortise.LockGroup;
 import io.mortise.LockName;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.engine.LeaseLeakDetector;
 import io.mortise.internal.engine.Waiter;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
@@ -455,10 +456,14 @@ final class EngineLockGroup implements LockGroup {
 
     @Override
     public void close() {
-      LeaseLostException first = null;
+      List<Runnable> closes = new ArrayList<>();
       for (int i = leases.size() - 1; i >= 0; i--) {
+        closes.add(LeaseLeakDetector.unwrap(leases.get(i)).startClose());
+      }
+      LeaseLostException first = null;
+      for (Runnable close : closes) {
         try {
-          leases.get(i).close();
+          close.run();
         } catch (LeaseLostException e) {
           if (first == null) {
             first = e;

@@ -5,6 +5,7 @@ import io.mortise.JavaLock.LeaseLostMonitorException;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockName;
+import io.mortise.internal.engine.LeaseLeakDetector;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -41,6 +42,7 @@ final class ThreadOwnedLock extends AbstractThreadOwnedLock implements JavaLock 
   @Override
   void enter(Lease lease) {
     holds.put(Thread.currentThread(), new ReentrantHold(lease));
+    LeaseLeakDetector.own(lease);
   }
 
   @Override
@@ -58,6 +60,8 @@ final class ThreadOwnedLock extends AbstractThreadOwnedLock implements JavaLock 
       hold.lease.close();
     } catch (LeaseLostException e) {
       throw new LeaseLostMonitorException(e);
+    } finally {
+      LeaseLeakDetector.disown(hold.lease);
     }
   }
 

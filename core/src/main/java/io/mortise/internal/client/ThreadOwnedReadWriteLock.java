@@ -5,6 +5,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockException;
 import io.mortise.LockName;
+import io.mortise.internal.engine.LeaseLeakDetector;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
@@ -85,6 +86,7 @@ final class ThreadOwnedReadWriteLock implements ReadWriteLock {
       ReadWriteHold hold = new ReadWriteHold(lease);
       count(hold, 1);
       holds.put(Thread.currentThread(), hold);
+      LeaseLeakDetector.own(lease);
     }
 
     private void count(ReadWriteHold hold, int change) {
@@ -116,6 +118,10 @@ final class ThreadOwnedReadWriteLock implements ReadWriteLock {
         }
       } catch (LeaseLostException e) {
         throw new LeaseLostMonitorException(e);
+      } finally {
+        if (hold.reads == 0 && hold.writes == 0) {
+          LeaseLeakDetector.disown(hold.lease);
+        }
       }
     }
 

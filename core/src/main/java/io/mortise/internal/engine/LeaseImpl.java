@@ -219,18 +219,38 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
 
   @Override
   public void close() {
+    if (open || lost) {
+      finishClose(engine().release(this, releaseAsync), closeDeadline());
+    }
+  }
+
+  /**
+   * Sends the release.
+   *
+   * @return waits for its answer, as {@link #close} does; several wait together
+   */
+  public Runnable startClose() {
     if (!open && !lost) {
-      return;
+      return () -> {};
     }
     PendingRelease pendingRelease = engine().release(this, releaseAsync);
+    long deadline = closeDeadline();
+    return () -> finishClose(pendingRelease, deadline);
+  }
+
+  private long closeDeadline() {
+    return engine().env.now() + 2 * engine().tryNanos();
+  }
+
+  private void finishClose(@Nullable PendingRelease pendingRelease, long deadline) {
     if (pendingRelease != null) {
       if (releaseAsync) {
         engine().releaseProtocol.giveUp(pendingRelease);
       } else {
-        engine().releaseProtocol.await(pendingRelease);
+        engine().releaseProtocol.await(pendingRelease, deadline);
       }
       checkEnd(pendingRelease);
-    } else if (pendingRelease == null && isLost() && engine().lossProtocol.settle(this)) {
+    } else if (isLost() && engine().lossProtocol.settle(this)) {
       // One of its own: the body may be throwing the other, which cannot suppress itself.
       LeaseLostException loss = loss();
       throw new LeaseLostException(String.valueOf(loss.getMessage()), loss.end());

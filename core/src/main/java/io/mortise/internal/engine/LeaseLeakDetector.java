@@ -7,6 +7,8 @@ import io.mortise.function.CheckedSupplier;
 import java.lang.ref.Cleaner;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.IdentityHashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -15,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices leases that are dropped without being closed: such a lock stays held for as long as its
- * process lives. To watch a lease costs more memory than to hold it, so one in 64 is watched: a
- * leak that repeats shows soon.
+ * Notices leases that are dropped without being closed, or whose thread has ended before it
+ * unlocked: such a lock stays held for as long as its process lives. To watch a lease costs more
+ * memory than to hold it, so one in 64 is watched: a leak that repeats shows soon.
  */
 public final class LeaseLeakDetector {
   private static final Logger log = LoggerFactory.getLogger(LeaseLeakDetector.class);
@@ -27,6 +29,10 @@ public final class LeaseLeakDetector {
   private static final class CleanerHolder {
     static final Cleaner CLEANER = Cleaner.create();
   }
+
+  /** Of each thread what becomes unreachable with it, by the watched lease that it has to close. */
+  private static final ThreadLocal<Map<LeaseImpl, Object>> OWNED =
+      ThreadLocal.withInitial(IdentityHashMap::new);
 
   private final AtomicInteger count = new AtomicInteger();
 
@@ -48,6 +54,42 @@ public final class LeaseLeakDetector {
       log.warn(
           "A lease on lock '{}' was dropped without being closed (token={}). The lock stays held while this process"
               + " lives. Close leases by try-with-resources.",
+          lease.claim.name,
+          lease.rawToken());
+    }
+  }
+
+  /**
+   * This thread alone can close the lease, so that it is a leak too if the thread ends before;
+   * until {@link #disown}.
+   */
+  public static void own(Lease lease) {
+    if (lease instanceof LeakWatchedLease watchedLease) {
+      Object owned = new Object();
+      OWNED.get().put(watchedLease.lease(), owned);
+      WeakReference<LeaseImpl> held = new WeakReference<>(watchedLease.lease());
+      String thread = Thread.currentThread().getName();
+      CleanerHolder.CLEANER.register(owned, () -> orphaned(held.get(), thread));
+    }
+  }
+
+  /** After it was closed. */
+  public static void disown(Lease lease) {
+    if (lease instanceof LeakWatchedLease watchedLease) {
+      Map<LeaseImpl, Object> owned = OWNED.get();
+      owned.remove(watchedLease.lease());
+      if (owned.isEmpty()) {
+        OWNED.remove();
+      }
+    }
+  }
+
+  private static void orphaned(@Nullable LeaseImpl lease, String thread) {
+    if (lease != null && lease.isOpen()) {
+      log.warn(
+          "Thread '{}' has ended without unlocking '{}' (token={}). The lock stays held while this process lives."
+              + " Unlock in a finally block.",
+          thread,
           lease.claim.name,
           lease.rawToken());
     }

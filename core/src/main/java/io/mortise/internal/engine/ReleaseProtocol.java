@@ -153,20 +153,21 @@ final class ReleaseProtocol {
   }
 
   /**
-   * Blocks until the store has answered, or until it is known that it does not: for twice its
-   * timeout at the longest. Not interruptible. An answer that comes later is reported if it tells
-   * of a loss.
+   * Blocks until the store has answered, or until it is known that it does not. Not interruptible.
+   * An answer that comes later is reported if it tells of a loss.
+   *
+   * @param deadline the engine's time at which it ends at the latest
    */
-  void await(PendingRelease pendingRelease) {
+  void await(PendingRelease pendingRelease, long deadline) {
     Thread caller = Thread.currentThread();
     if (known(pendingRelease, () -> LockSupport.unpark(caller))) {
       return;
     }
-    long deadline = engine.env.now() + 2 * engine.tryNanos();
-    engine.helpWhileWaiting(
-        () -> pendingRelease.how() != null, Duration.ofNanos(2 * engine.tryNanos()));
-    boolean interrupted = false;
     long left = deadline - engine.env.now();
+    engine.helpWhileWaiting(
+        () -> pendingRelease.how() != null, Duration.ofNanos(Math.max(0, left)));
+    boolean interrupted = false;
+    left = deadline - engine.env.now();
     while (pendingRelease.how() == null && left > 0) {
       LockSupport.parkNanos(pendingRelease, left);
       left = deadline - engine.env.now();

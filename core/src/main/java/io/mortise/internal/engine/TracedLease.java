@@ -33,6 +33,18 @@ final class TracedLease extends LeaseImpl {
   }
 
   @Override
+  public Runnable startClose() {
+    Runnable close = super.startClose();
+    return () -> {
+      try {
+        close.run();
+      } finally {
+        tellRelease();
+      }
+    };
+  }
+
+  @Override
   void tellRelease() {
     if (trace.takeRelease()) {
       trace.tellRelease();

@@ -51,8 +51,13 @@ public final class CompletionStages {
   /** Makes a call as {@link #detached} does, and waits for it. Throws the failure of the call. */
   public static <T, X extends Exception> T callDetached(String thread, CheckedSupplier<T, X> call)
       throws X {
+    return join(detached(thread, call::get));
+  }
+
+  /** Waits for a call of {@link #detached}. Throws the failure of the call, which is an X. */
+  public static <T, X extends Exception> T join(CompletableFuture<T> detached) throws X {
     try {
-      return detached(thread, call::get).join();
+      return detached.join();
     } catch (CompletionException e) {
       Throwable cause = cause(e);
       cause.addSuppressed(new LockException("called here"));

@@ -17,6 +17,12 @@ final class RenewalOutage {
   /** What a new connection may take, before an outage of a session without leases is told. */
   private static final long RECONNECT_NANOS = 1_000_000_000L;
 
+  /**
+   * Breaks that follow each other so soon are told once: a proxy may end each connection that was
+   * idle for some seconds.
+   */
+  private static final long EPISODE_NANOS = 60_000_000_000L;
+
   private final ReentrantLock guard;
   private final EngineEnv env;
   private final SessionReporter reporter;
@@ -24,8 +30,11 @@ final class RenewalOutage {
   /** Since when renewals are known to fail, which the log has; null while they are answered. */
   private @Nullable Long since;
 
-  /** When a connection broke without leases; null once renewals are answered. */
-  private @Nullable Long brokeIdle;
+  /** When a connection broke that nobody is told of; null once renewals are answered. */
+  private @Nullable Long brokeQuietly;
+
+  /** When a connection broke last while leases hung on the session. */
+  private @Nullable Long brokeHolding;
 
   RenewalOutage(ReentrantLock guard, EngineEnv env, SessionReporter reporter) {
     this.guard = guard;
@@ -40,8 +49,8 @@ final class RenewalOutage {
 
   /** Told once until renewals are answered again. To be called under the lock. */
   void begin(LiveSession session, String sentence) {
-    if (session.holds() == 0 && brokeIdle != null && env.now() - brokeIdle < RECONNECT_NANOS) {
-      log.debug("{} No leases hang on session {}.", sentence, session.id());
+    if (brokeQuietly != null && env.now() - brokeQuietly < RECONNECT_NANOS) {
+      log.debug("{} {} leases hang on session {}.", sentence, session.holds(), session.id());
     } else if (since == null) {
       since = env.now();
       reporter.unanswered(session, sentence, session.leftNanos());
@@ -49,14 +58,16 @@ final class RenewalOutage {
   }
 
   /**
-   * A connection broke. Without leases on the session this is only a DEBUG line, since servers
-   * close idle connections. To be called under the lock.
+   * A connection broke. Without leases on the session, or again, this is only a DEBUG line, since
+   * servers close idle connections. To be called under the lock.
    */
   void connectionLost(LiveSession session, String store, String cause) {
     String why = FailureText.withoutFullStop(cause);
-    if (session.holds() == 0) {
+    boolean again = brokeHolding != null && env.now() - brokeHolding < EPISODE_NANOS;
+    brokeHolding = session.holds() == 0 ? null : Long.valueOf(env.now());
+    if (session.holds() == 0 || again) {
       log.debug("The connection to store {} broke: {}.", store, why);
-      brokeIdle = brokeIdle == null ? env.now() : brokeIdle;
+      brokeQuietly = brokeQuietly == null ? Long.valueOf(env.now()) : brokeQuietly;
     } else {
       begin(session, "The connection to store %s broke: %s.".formatted(store, why));
     }
@@ -69,7 +80,7 @@ final class RenewalOutage {
     try {
       began = since;
       since = null;
-      brokeIdle = null;
+      brokeQuietly = null;
     } finally {
       guard.unlock();
     }

@@ -384,6 +384,24 @@ class OutageLinesTest {
   }
 
   @Test
+  void givenProxyThatEndsConnectionsAgainAndAgain_thenOneEndIsTold_andOneThatLasts() {
+    acquire("a");
+    for (int i = 0; i < 12; i++) {
+      storeFails("The request was not sent (store=" + display + ").");
+      connectionLost.accept("The server closed the connection");
+      pass(Duration.ofMillis(100));
+      instead = null;
+      pass(Duration.ofSeconds(2));
+    }
+    assertThat(lines()).filteredOn(line -> line.startsWith("WARN")).hasSize(1);
+
+    storeFails("The request was not sent (store=" + display + ").");
+    connectionLost.accept("The server closed the connection");
+    pass(Duration.ofSeconds(2));
+    assertThat(lines()).filteredOn(line -> line.startsWith("WARN")).hasSize(2);
+  }
+
+  @Test
   void givenStoreThatStaysAway_thenTheLossNamesTheLastFailure_andItsReturnIsTold() {
     Lease lease = acquire("a");
     storeFails("Connection refused.");

@@ -92,6 +92,18 @@ public final class ConnectionExecutor implements AutoCloseable {
             database, ticker, transactionRunner, replyDispatcher, blockedRows, () -> closed);
   }
 
+  /** Does without a connection while the server has none left for the other one. */
+  public void yieldsTo(ConnectionExecutor first) {
+    transactionRunner.yieldsWhile(first::lacksConnection);
+    // At the next task it gives its own up.
+    first.transactionRunner.onLack(() -> submit(StoreTask.ValueTask.single(current -> true)));
+  }
+
+  /** Whether the server had no connection left for it at the last try, a moment ago. */
+  public boolean lacksConnection() {
+    return transactionRunner.lacksConnection();
+  }
+
   public void submit(StoreTask task) {
     enqueue(task);
     if (leaderFollower.tryLead()) {

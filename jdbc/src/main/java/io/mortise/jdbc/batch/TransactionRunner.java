@@ -12,6 +12,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.time.Ticker;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -20,6 +21,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +39,9 @@ final class TransactionRunner {
   /** So often a connection is replaced whose user lacks a right. */
   private static final Duration BETWEEN_REPLACEMENTS = Duration.ofSeconds(1);
 
+  /** So long another executor does without a connection, unless this one has one again. */
+  private static final long LACK_NANOS = Duration.ofSeconds(10).toNanos();
+
   private final Database database;
   private final Ticker ticker;
   private final ReentrantLock transactionLock;
@@ -52,6 +57,14 @@ final class TransactionRunner {
   private boolean wasDenied;
 
   private boolean connects = true;
+
+  /** When the server had no connection left for this executor, or 0. */
+  private volatile long lackedAt;
+
+  /** Whether an executor that comes first has no connection. */
+  private volatile BooleanSupplier yields = () -> false;
+
+  private volatile Runnable onLack = () -> {};
 
   /** What is being done; null while nothing is. */
   private volatile @Nullable RunningAction running;
@@ -124,6 +137,22 @@ final class TransactionRunner {
    */
   void connects(boolean whether) {
     connects = whether;
+  }
+
+  /** Gives its connection up, and makes none, while that is true. */
+  void yieldsWhile(BooleanSupplier lacks) {
+    yields = lacks;
+  }
+
+  /** Is called when the server has no connection left for this one. */
+  void onLack(Runnable listener) {
+    onLack = listener;
+  }
+
+  /** Whether the server had no connection left at the last try, a moment ago. */
+  boolean lacksConnection() {
+    long at = lackedAt;
+    return at != 0 && ticker.nanos() - at < LACK_NANOS;
   }
 
   boolean isConnected() {
@@ -217,6 +246,11 @@ final class TransactionRunner {
         drop();
       }
       lastUsed = now;
+      if (yields.getAsBoolean()) {
+        detach();
+        throw new SQLTransientConnectionException(
+            "No connection is left beside the one for renewals", "08001");
+      }
       StoreConnection current = storeConnection;
       if (current == null && !connects) {
         return new TransactionFailure(ErrorKind.BUSY, false, notConnected());
@@ -225,6 +259,7 @@ final class TransactionRunner {
         current = connectionMaker.connect();
         storeConnection = current;
         madeAt = ticker.nanos();
+        lackedAt = 0;
       }
       connected = true;
       if (database.isReplaced()) {
@@ -234,6 +269,10 @@ final class TransactionRunner {
       doing.on(current);
       return null;
     } catch (SQLException e) {
+      if (!connected && database.isFull(e)) {
+        lackedAt = ticker.nanos() | 1;
+        onLack.run();
+      }
       return failure(e, mayBeCommitted && connected);
     } catch (StoreUnfitException e) {
       return TransactionFailure.of(e);

@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,6 +63,7 @@ final class PostgresListener implements NotificationListener {
   private final ReentrantLock guard = new ReentrantLock();
   private volatile @Nullable Thread thread;
   private volatile boolean closed;
+  private volatile BooleanSupplier yields = () -> false;
   private volatile boolean isListening;
   private volatile String saidProbe = "";
 
@@ -112,6 +114,11 @@ final class PostgresListener implements NotificationListener {
   }
 
   @Override
+  public void yieldsWhile(BooleanSupplier lacks) {
+    yields = lacks;
+  }
+
+  @Override
   public void onWaiterAdded() {
     Thread running = thread;
     if (running != null) {
@@ -134,7 +141,10 @@ final class PostgresListener implements NotificationListener {
     lastWanted = ticker.nanos();
     while (!closed && !gaveUp) {
       try {
-        if (isWanted()) {
+        if (yields.getAsBoolean()) {
+          drop();
+          LockSupport.parkNanos(this, AFTER_TROUBLE.toNanos());
+        } else if (isWanted()) {
           listen();
           hear();
         } else {

@@ -210,10 +210,7 @@ public final class ServerDatabase implements Database {
     }
   }
 
-  /**
-   * Makes a table that earlier tables lack, if this user may. Locks do without it, and a recipe
-   * that needs it tells that it is missing.
-   */
+  /** Makes a table that earlier tables lack, if this user may; recipes tell that it is missing. */
   private void makeLater(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement()) {
       for (String ddl : text.schema()) {
@@ -409,6 +406,11 @@ public final class ServerDatabase implements Database {
   @Override
   public int demotions() {
     return demotions.get();
+  }
+
+  @Override
+  public boolean isFull(SQLException error) {
+    return dialect.reason(error) == Dialect.UnfitReason.TOO_MANY_CONNECTIONS;
   }
 
   @Override

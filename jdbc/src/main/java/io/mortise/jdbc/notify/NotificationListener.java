@@ -1,6 +1,7 @@
 package io.mortise.jdbc.notify;
 
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 
 /**
  * How a server wakes this process when a notification was left for one of its sessions. One that is
@@ -15,6 +16,9 @@ public interface NotificationListener extends AutoCloseable {
 
   /** Whether it is known that none will ever be received: a pooler is in the way. */
   boolean isCutOff();
+
+  /** Has no connection while that is true. */
+  void yieldsWhile(BooleanSupplier lacks);
 
   @Override
   void close();

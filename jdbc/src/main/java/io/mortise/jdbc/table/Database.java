@@ -40,6 +40,11 @@ public interface Database extends AutoCloseable {
   /** What an error means for those who wait for the answer. */
   ErrorKind errorKind(SQLException error);
 
+  /** Whether it means that no further connection is to be had. */
+  default boolean isFull(SQLException error) {
+    return false;
+  }
+
   /** What to change where an error shows that the store is used in a wrong way. */
   default Optional<String> advice(SQLException error) {
     return Optional.empty();

@@ -21,12 +21,14 @@ import org.jspecify.annotations.Nullable;
  * Leads to the node that serves one slot of a cluster. Many share the two connections to a node.
  *
  * <p>What a node refuses, since the slot has moved or is on its way, was not executed, and may be
- * sent again: {@link #retryAfter} says so. An ASK is never followed: what belongs together in a
- * slot is split over two nodes then, and no script may run on half of it.
+ * sent again, ever later: {@link #retryAfter} says so. An ASK is never followed: what belongs
+ * together in a slot is split over two nodes then, and no script may run on half of it.
  */
 public final class SlotTransport implements RedisTransport {
   /** A slot that moves does so for milliseconds, mostly. */
   private static final Duration MOVING = Duration.ofMillis(10);
+
+  private static final int MOST_DOUBLINGS = 4;
 
   private final ClusterNodes nodes;
   private final int slot;
@@ -159,13 +161,15 @@ public final class SlotTransport implements RedisTransport {
   }
 
   @Override
-  public @Nullable Duration retryAfter(ErrorReplyException error) {
+  public @Nullable Duration retryAfter(ErrorReplyException error, int refusals) {
+    // A move that somebody left half done lasts for hours.
+    int longer = 1 << Math.min(refusals, MOST_DOUBLINGS);
     if (error.is("MOVED")) {
       // Without a host the nodes have to be asked first.
       boolean told = !String.valueOf(error.getMessage()).contains(" ?:");
-      return told ? Duration.ofMillis(1) : MOVING.multipliedBy(5);
+      return told ? Duration.ofMillis(longer) : MOVING.multipliedBy(5);
     }
-    return error.is("ASK") || error.is("TRYAGAIN") ? MOVING : null;
+    return error.is("ASK") || error.is("TRYAGAIN") ? MOVING.multipliedBy(longer) : null;
   }
 
   // ---- Subscriptions ----

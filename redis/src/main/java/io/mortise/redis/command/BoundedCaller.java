@@ -23,7 +23,19 @@ import org.jspecify.annotations.Nullable;
 public final class BoundedCaller {
   /** What a server says of a request that it has not executed. */
   private static final List<String> REFUSALS =
-      List.of("OOM", "BUSY", "LOADING", "READONLY", "NOPERM", "MASTERDOWN", "MISCONF");
+      List.of(
+          "OOM",
+          "BUSY",
+          "LOADING",
+          "READONLY",
+          "NOPERM",
+          "MASTERDOWN",
+          "MISCONF",
+          "NOREPLICAS",
+          "CLUSTERDOWN",
+          "MOVED",
+          "ASK",
+          "TRYAGAIN");
 
   private final RedisTransport transport;
   private final Duration timeout;

@@ -12,7 +12,7 @@ public final class ErrorReplyException extends RuntimeException {
 
   private static final Pattern COMMAND =
       Pattern.compile(
-          "(?i)unknown command [`'\"]?([\\w.|]{1,40})|permissions to run the '([\\w.|]{1,40})' command");
+          "(?i)(?:unknown|unsupported) command [`'\"]?([\\w.|]{1,40})|permissions to run the '([\\w.|]{1,40})' command");
 
   /**
    * Takes the text that the server sent, as {@link FailureText#quoted} shows it.

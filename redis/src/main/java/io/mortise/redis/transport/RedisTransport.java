@@ -92,9 +92,10 @@ public interface RedisTransport extends AutoCloseable {
    * Whether a command that was answered with this error was not executed but will be, if it is sent
    * again, perhaps after a while.
    *
+   * @param refusals how often it was refused so before
    * @return after how long; null if sending it again is of no use
    */
-  default @Nullable Duration retryAfter(ErrorReplyException error) {
+  default @Nullable Duration retryAfter(ErrorReplyException error, int refusals) {
     return null;
   }
 

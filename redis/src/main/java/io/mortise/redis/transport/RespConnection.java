@@ -276,7 +276,9 @@ final class RespConnection {
                 + " port without TLS",
             e);
       }
-      throw e;
+      throw new IOException(
+          ConnectionOutage.reason(e).replaceFirst("\\.+$", "")
+              + " at the command HELLO. A proxy in front of it may not know the command");
     }
   }
 

@@ -79,8 +79,8 @@ class SlotMapTest {
                 Duration.ofSeconds(3),
                 () -> {})) {
       SlotTransport slot = nodes.transport(7, ClusterNodes.ConnectionRole.OPERATIONS);
-      assertThat(slot.retryAfter(new ErrorReplyException("MOVED 7 ?:7001")))
-          .isGreaterThan(slot.retryAfter(new ErrorReplyException("MOVED 7 10.0.0.1:7001")));
+      assertThat(slot.retryAfter(new ErrorReplyException("MOVED 7 ?:7001"), 0))
+          .isGreaterThan(slot.retryAfter(new ErrorReplyException("MOVED 7 10.0.0.1:7001"), 0));
     } finally {
       timer.shutdownNow();
     }

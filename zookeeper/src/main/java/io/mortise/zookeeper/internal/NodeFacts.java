@@ -16,6 +16,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.zip.CRC32;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
@@ -28,9 +29,12 @@ import org.jspecify.annotations.Nullable;
  * The facts of a store: a persistent node for each, with {@code VERSION EXPIRES CONTENT}, times in
  * microseconds. Thread-safe.
  *
+ * <p><b>Buckets.</b> ZooKeeper tells all children of a node in one packet, which has a limit. So
+ * the facts are spread over 256 nodes by their names; those stay for ever.
+ *
  * <p><b>Versions.</b> A node that was removed and made again counts its versions from zero, so that
- * a late writer could take the new one for the old one. So each removal also writes the parent
- * node, and each replacement is a transaction that checks that the parent is as it was read first.
+ * a late writer could take the new one for the old one. So each removal also writes the bucket, and
+ * each replacement is a transaction that checks that the bucket is as it was read first.
  *
  * <p><b>Clock.</b> ZooKeeper tells its time only in the stat of a node that is written. So a node
  * is written once a minute by each process that uses facts; in between this process's ticker goes
@@ -44,6 +48,9 @@ public final class NodeFacts {
 
   /** A removal somewhere else makes a replacement look again. */
   private static final int MOST_TRIES = 10;
+
+  /** So many buckets are listed at one time. */
+  private static final int LISTS = 16;
 
   /** So many nodes are read to find one that has expired. */
   private static final int READS_EACH = 4;
@@ -64,7 +71,7 @@ public final class NodeFacts {
    *
    * @param acl of the nodes that are made
    * @param clock the node that is written to learn the leader's time
-   * @param parent the parent of the facts
+   * @param parent the parent of the buckets
    */
   public NodeFacts(StoreResources resources, List<ACL> acl, String clock, String parent) {
     this.resources = resources;
@@ -104,14 +111,16 @@ public final class NodeFacts {
   }
 
   /** What a look has found. */
-  private record FactLook(int parentVersion, @Nullable FactNode node) {
+  private record FactLook(int bucketVersion, @Nullable FactNode node) {
     Fact at(long nowMicros) {
       return node == null || node.expiresMicros() <= nowMicros ? Fact.NONE : node.fact();
     }
   }
 
   private String path(LockName name) {
-    return parent + "/" + NodeNames.encode(name);
+    CRC32 hash = new CRC32();
+    hash.update(name.utf8());
+    return "%s/%02x/%s".formatted(parent, hash.getValue() & 0xff, NodeNames.encode(name));
   }
 
   private static StoreUnavailableException unanswered(Code code) {
@@ -180,14 +189,15 @@ public final class NodeFacts {
 
   // ---- Reading and replacing ----
 
-  /** Looks at a fact as the leader knows it, and before that at the parent. */
+  /** Looks at a fact as the leader knows it, and before that at its bucket. */
   private void look(
       ZooKeeper client, String node, CompletableFuture<?> answer, Consumer<FactLook> then) {
-    client.sync(parent, (rc, path, context) -> {}, null);
+    String bucket = NodeLayout.parent(node);
+    client.sync(bucket, (rc, path, context) -> {}, null);
     Stat above = new Stat();
     above.setVersion(-1);
     client.exists(
-        parent,
+        bucket,
         false,
         (rc, path, context, stat) -> {
           if (rc == 0) {
@@ -272,8 +282,14 @@ public final class NodeFacts {
     private void replace(FactLook found, long now) {
       if (found.at(now).version() != version) {
         answer.complete(0L);
-      } else if (found.parentVersion() < 0) {
-        make(client, parent, CreateMode.PERSISTENT, answer, this::again);
+      } else if (found.bucketVersion() < 0) {
+        String bucket = NodeLayout.parent(node);
+        make(
+            client,
+            parent,
+            CreateMode.PERSISTENT,
+            answer,
+            () -> make(client, bucket, CreateMode.PERSISTENT, answer, this::again));
       } else {
         FactNode before = found.node();
         long next = Math.max(before == null ? 0 : before.fact().version() + 1, now);
@@ -283,7 +299,7 @@ public final class NodeFacts {
                 ? Op.create(node, data, acl, CreateMode.PERSISTENT)
                 : Op.setData(node, data, before.nodeVersion());
         client.multi(
-            List.of(Op.check(parent, found.parentVersion()), write),
+            List.of(Op.check(NodeLayout.parent(node), found.bucketVersion()), write),
             (rc, path, context, results) -> written(Code.get(rc), next),
             null);
       }
@@ -349,19 +365,19 @@ public final class NodeFacts {
                 parent,
                 false,
                 (rc, path, context, children) -> {
-                  if (rc != 0 || children.isEmpty()) {
+                  if (rc == Code.NONODE.intValue()) {
                     answer.complete(0);
                     return;
+                  } else if (rc != 0) {
+                    answer.completeExceptionally(unanswered(Code.get(rc)));
+                    return;
                   }
-                  List<String> chosen = new ArrayList<>(children);
-                  Collections.shuffle(chosen);
-                  int most = Math.min(chosen.size(), READS_EACH * budget);
+                  List<String> buckets = new ArrayList<>(children);
+                  Collections.shuffle(buckets);
                   withNow(
                       client,
                       answer,
-                      now ->
-                          new FactSweep(client, answer, budget, now)
-                              .readAll(chosen.subList(0, most)));
+                      now -> new FactSweep(client, answer, budget, now).list(buckets));
                 },
                 null));
   }
@@ -372,6 +388,7 @@ public final class NodeFacts {
     private final CompletableFuture<Integer> answer;
     private final int budget;
     private final long now;
+    private final List<String> found = new ArrayList<>();
     private int unanswered;
     private int asked;
     private int removed;
@@ -383,11 +400,40 @@ public final class NodeFacts {
       this.now = now;
     }
 
-    void readAll(List<String> nodes) {
+    /** Lists some buckets at a time, until there are enough nodes to read. */
+    void list(List<String> buckets) {
+      int most = READS_EACH * budget;
+      if (buckets.isEmpty() || found.size() >= most) {
+        Collections.shuffle(found);
+        readAll(found.subList(0, Math.min(found.size(), most)));
+        return;
+      }
+      List<String> some = buckets.subList(0, Math.min(LISTS, buckets.size()));
+      unanswered = some.size();
+      for (String bucket : some) {
+        client.getChildren(
+            parent + "/" + bucket,
+            false,
+            (rc, path, context, children) -> {
+              if (rc == 0) {
+                children.forEach(node -> found.add(path + "/" + node));
+              }
+              if (--unanswered == 0) {
+                list(buckets.subList(some.size(), buckets.size()));
+              }
+            },
+            null);
+      }
+    }
+
+    private void readAll(List<String> nodes) {
+      if (nodes.isEmpty()) {
+        answer.complete(0);
+      }
       unanswered = nodes.size();
       for (String node : nodes) {
         client.getData(
-            parent + "/" + node,
+            node,
             false,
             (rc, path, context, data, stat) -> {
               FactNode found = rc == 0 && data != null ? FactNode.decode(data, stat) : null;
@@ -404,7 +450,7 @@ public final class NodeFacts {
 
     private void remove(String path, int version) {
       client.multi(
-          List.of(Op.setData(parent, NOTHING, -1), Op.delete(path, version)),
+          List.of(Op.setData(NodeLayout.parent(path), NOTHING, -1), Op.delete(path, version)),
           (rc, given, context, results) -> {
             if (rc == 0) {
               removed++;

@@ -1,5 +1,6 @@
 package io.mortise.zookeeper.internal;
 
+import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
@@ -13,9 +14,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
  * What a store of either layout has besides its sessions: connections, a timer, threads for calls
@@ -23,6 +27,9 @@ import org.apache.zookeeper.ZooKeeper;
  */
 public final class StoreResources implements Executor {
   private static final long CLOSE_SECONDS = 3;
+
+  /** The name of a node, and its length; a lock's longest, each byte encoded. */
+  private static final long LONGEST_NAME = 3L * LockName.MAX_BYTES + 4;
 
   private final ZooKeeperConnector zooKeeperConnector;
   private final String display;
@@ -138,6 +145,45 @@ public final class StoreResources implements Executor {
   /** For a question that was not answered. */
   public StoreUnavailableException silent() {
     return new StoreUnavailableException("Store '" + display + "' does not answer.");
+  }
+
+  /**
+   * Lists the children of a node; none if it is not there. The server sends them in one packet, and
+   * the client leaves a connection on which a packet is too large. So their number is asked before.
+   *
+   * @param answer fails if they are not told
+   */
+  public void children(
+      ZooKeeper client, String parent, CompletableFuture<?> answer, Consumer<List<String>> then) {
+    AtomicInteger names = new AtomicInteger();
+    client.exists(
+        parent,
+        false,
+        (rc, path, context, stat) -> names.set(rc == 0 ? stat.getNumChildren() : 0),
+        null);
+    client.getChildren(
+        parent,
+        false,
+        (rc, path, context, children) -> {
+          if (rc == 0 || rc == Code.NONODE.intValue()) {
+            then.accept(rc == 0 ? children : List.of());
+          } else {
+            answer.completeExceptionally(notListed(client, parent, names.get()));
+          }
+        },
+        null);
+  }
+
+  private StoreUnavailableException notListed(ZooKeeper client, String parent, int names) {
+    long limit =
+        client
+            .getClientConfig()
+            .getInt(ZKClientConfig.JUTE_MAXBUFFER, ZKClientConfig.CLIENT_MAX_PACKET_LENGTH_DEFAULT);
+    return names * LONGEST_NAME < limit
+        ? silent()
+        : new StoreUnavailableException(
+            "Store '%s' does not answer, or the names of %d nodes below '%s' are more than this client takes in one packet, %d bytes. Locks are not concerned. To list them, start this process with a larger -Djute.maxbuffer."
+                .formatted(display, names, parent, limit));
   }
 
   ZooKeeperConnector connector() {

@@ -15,6 +15,12 @@ public final class MultiRead {
   /** So many small nodes stay far below the limit of a packet, one megabyte. */
   private static final int CHUNK = 500;
 
+  /**
+   * So many bytes of paths are sent in one packet. Servers may have a limit of 64 KiB, and close
+   * the connection at a packet that is larger.
+   */
+  public static final int PACKET_BYTES = 48 * 1024;
+
   /** So many names of nodes stay far below it too. */
   private static final int NAMES = 10_000;
 
@@ -99,14 +105,16 @@ public final class MultiRead {
     // Without those that have no children, and no more names than a packet can hold.
     List<Op> ops = new ArrayList<>();
     int end = found.size();
+    int bytes = 0;
     for (int names = 0; end < paths.size(); end++) {
       Stat stat = nodes.get(end).stat();
       int count = stat == null ? 0 : stat.getNumChildren();
       names += count;
-      if (names > NAMES && !ops.isEmpty()) {
+      if ((names > NAMES || bytes > PACKET_BYTES) && !ops.isEmpty()) {
         break;
       }
       if (count > 0) {
+        bytes += size(paths.get(end));
         ops.add(Op.getChildren(paths.get(end)));
       }
     }
@@ -148,10 +156,14 @@ public final class MultiRead {
       then.accept(found);
       return;
     }
-    List<Op> ops =
-        paths.subList(found.size(), Math.min(paths.size(), found.size() + CHUNK)).stream()
-            .map(Op::getData)
-            .toList();
+    List<Op> ops = new ArrayList<>();
+    int bytes = 0;
+    for (int next = found.size();
+        next < paths.size() && ops.size() < CHUNK && bytes < PACKET_BYTES;
+        next++) {
+      bytes += size(paths.get(next));
+      ops.add(Op.getData(paths.get(next)));
+    }
     ask(
         client,
         ops,
@@ -165,6 +177,11 @@ public final class MultiRead {
           }
           nodes(client, paths, found, then);
         });
+  }
+
+  /** A path in a packet; node names are ASCII. */
+  private static int size(String path) {
+    return path.length() + 16;
   }
 
   private static NodeContent content(OpResult result) {

@@ -14,8 +14,9 @@ import io.mortise.spi.SessionId;
  * sessions/ID               ephemeral: a process; data: beat, TTL, who it is
  * notes/ID                  container; what others want a session to hear
  * notes/ID/ATTEMPT          ephemeral of the writer: that attempt, a holder, is wanted
- * facts                     persistent; written with each removal of a fact
- * facts/NAME                persistent; data: version, expiry, text
+ * facts                     persistent; written with each sweep of the facts
+ * facts/XX                  persistent, a bucket; written with each removal of a fact in it
+ * facts/XX/NAME             persistent; data: version, expiry, text
  * clock                     persistent; written to learn the leader's time
  * </pre>
  *
@@ -38,7 +39,7 @@ public final class NodeLayout {
     return root + "/epoch";
   }
 
-  /** The parent of the facts. */
+  /** The parent of the facts' buckets. */
   public String facts() {
     return root + "/facts";
   }
