@@ -83,7 +83,7 @@ class FieldReportsTest {
         missing.add("a test of " + row.threads());
       }
       for (String test : row.tests()) {
-        String[] parts = test.split("#");
+        String[] parts = test.split("#", 2);
         boolean isThere = false;
         for (Path source : sources) {
           String name = source.getFileName().toString();
@@ -126,8 +126,7 @@ class FieldReportsTest {
                         .filter(
                             row ->
                                 row.tests().stream()
-                                    .anyMatch(
-                                        it -> (name + "#" + method.getName()).startsWith(it)))
+                                    .anyMatch(it -> (name + "#" + method.getName()).startsWith(it)))
                         .flatMap(row -> row.threads().stream())
                         .collect(Collectors.toCollection(TreeSet::new));
                 Stream.of(method.getAnnotation(Report.class).value())
