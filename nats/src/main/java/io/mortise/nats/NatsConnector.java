@@ -377,6 +377,8 @@ final class NatsConnector implements AutoCloseable {
         return "unknown host";
       } else if (cause instanceof TimeoutException || cause instanceof SocketTimeoutException) {
         return "it did not answer within " + DurationText.formatExact(target.timeout());
+      } else if (String.valueOf(cause.getMessage()).startsWith("Read past initial info")) {
+        return "it refused the connection after its greeting, as at its max_connections";
       }
     }
     return FailureText.withoutFullStop(FailureText.said(failure));
