@@ -9,6 +9,7 @@ module io.mortise.dynamodb {
   requires software.amazon.awssdk.http.urlconnection;
   requires software.amazon.awssdk.regions;
   requires software.amazon.awssdk.retries;
+  requires software.amazon.awssdk.retries.api;
   requires static transitive org.jspecify;
 
   exports io.mortise.dynamodb;

@@ -1,6 +1,8 @@
 package io.mortise.consul;
 
+import io.mortise.StoreUnavailableException;
 import io.mortise.annotation.Beta;
+import io.mortise.internal.http.TlsMismatch;
 import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.internal.storekit.ServerIdentity;
 import io.mortise.spi.LockStore;
@@ -49,14 +51,18 @@ public final class ConsulStore {
     ConsulDocuments renewals =
         new ConsulDocuments(
             new ConsulGateway(target, "renewals", Ticker.SYSTEM, cluster), target.prefix());
-    return ReportingStore.checked(
-        DocumentStore.withoutClock(
-            DocumentStore.profileWithoutClock(target.toString(), target.http().timeout()),
-            documents,
-            renewals,
-            Ticker.SYSTEM,
-            WallClock.SYSTEM),
-        documents::checkAccess,
-        () -> new ConsulSettingsReport(gateway).make());
+    try {
+      return ReportingStore.checked(
+          DocumentStore.withoutClock(
+              DocumentStore.profileWithoutClock(target.toString(), target.http().timeout()),
+              documents,
+              renewals,
+              Ticker.SYSTEM,
+              WallClock.SYSTEM),
+          documents::checkAccess,
+          () -> new ConsulSettingsReport(gateway).make());
+    } catch (StoreUnavailableException e) {
+      throw TlsMismatch.explained(target.http(), e);
+    }
   }
 }

@@ -63,7 +63,7 @@ class ConsulTargetTest {
         "consul://me:s3cret@a, Write consul://token@host:8500.",
         "consul://s3c%0Aret@a, Write consul://token@host:8500.",
         "consul://@a, Write consul://token@host:8500.",
-        "`consul://a,my_host:8500`, 'my_host:8500' in store URL",
+        "consul://[a::b::c]:1, '[a::b::c]:1' in store URL",
         "consul://s3c%zzr3t@a, special characters as %XX",
       })
   void givenWrongParameter_thenItIsRefusedWithWhatToDo(String url, String message) {

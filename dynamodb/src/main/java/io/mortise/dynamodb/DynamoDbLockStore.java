@@ -42,7 +42,7 @@ final class DynamoDbLockStore extends ForwardingStore {
     try {
       return open(client, client, target, ticker, wallClock);
     } catch (StoreUnavailableException e) {
-      throw TlsMismatch.explained(target.http(), e);
+      throw target.endpoint() == null ? e : TlsMismatch.explained(target.http(), e);
     }
   }
 

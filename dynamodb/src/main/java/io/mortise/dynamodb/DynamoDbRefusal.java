@@ -39,8 +39,16 @@ final class DynamoDbRefusal {
           "InvalidClientTokenId",
           "InvalidSignatureException",
           "IncompleteSignatureException",
-          "MissingAuthenticationTokenException",
-          "ExpiredTokenException");
+          "MissingAuthenticationTokenException");
+
+  /** Of a session that the SDK renews, or a clock that is set: they end without a change here. */
+  private static final Set<String> PASSING_CREDENTIALS =
+      Set.of(
+          "ExpiredTokenException",
+          "ExpiredToken",
+          "RequestExpired",
+          "RequestTimeTooSkewed",
+          "RequestInTheFuture");
 
   /**
    * Sentences of the SDK on credentials that it was pointed to. Only these are shown: the whole is
@@ -98,6 +106,11 @@ final class DynamoDbRefusal {
     return target.http().translated(failure);
   }
 
+  /** Whether the clocks of this host and of the service differ too much; then nothing was done. */
+  static boolean isOfClock(Throwable failure) {
+    return failure instanceof AwsServiceException refusal && refusal.isClockSkewException();
+  }
+
   /** Empty if the SDK was pointed to none. */
   private static String reason(String said) {
     for (Pattern pattern : REASONS) {
@@ -139,16 +152,18 @@ final class DynamoDbRefusal {
                   said,
                   target.create() ? ", Query and, for create=true, CreateTable" : " and Query"),
           refusal);
-    } else if (UNKNOWN_CREDENTIALS.contains(code)) {
-      return new StoreUnfitException(
+    } else if (UNKNOWN_CREDENTIALS.contains(code) || PASSING_CREDENTIALS.contains(code)) {
+      String message =
           "DynamoDB does not take the AWS credentials (store=%s): %s. Check the key, its session token, %s."
               .formatted(
                   target,
                   said,
                   target.endpoint() == null
                       ? "and the clock of this host"
-                      : "the clock of this host, and the parameter region or the region of your client"),
-          refusal);
+                      : "the clock of this host, and the parameter region or the region of your client");
+      return PASSING_CREDENTIALS.contains(code) || isOfClock(refusal)
+          ? StoreUnfitException.notWritable(message, refusal)
+          : new StoreUnfitException(message, refusal);
     } else if (said.contains("Item size")) {
       return new StoreUnavailableException(
           "DynamoDB refuses a lock with so many holders and waiters (store=%s): an item has 400 KB at most. Have fewer of them wait for one lock."

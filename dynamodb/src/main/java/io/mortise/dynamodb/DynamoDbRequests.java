@@ -13,7 +13,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
-import software.amazon.awssdk.retries.DefaultRetryStrategy;
+import software.amazon.awssdk.retries.StandardRetryStrategy;
+import software.amazon.awssdk.retries.api.BackoffStrategy;
 import software.amazon.awssdk.services.dynamodb.DynamoDbClient;
 import software.amazon.awssdk.services.dynamodb.model.DynamoDbResponse;
 import software.amazon.awssdk.services.dynamodb.model.DynamoDbResponseMetadata;
@@ -72,7 +73,8 @@ final class DynamoDbRequests implements AutoCloseable {
 
   /**
    * No retries: one of a conditional write would meet what the first try has written, and report
-   * that as another's.
+   * that as another's. A request that is refused for the time of its signature was not executed,
+   * and the SDK has learnt the service's time from the refusal: it is sent once more.
    */
   private static AwsRequestOverrideConfiguration options(DynamoDbTarget target) {
     return AwsRequestOverrideConfiguration.builder()
@@ -81,7 +83,13 @@ final class DynamoDbRequests implements AutoCloseable {
             config ->
                 config.overrideConfiguration(
                     config.overrideConfiguration().toBuilder()
-                        .retryStrategy(DefaultRetryStrategy.doNotRetry())
+                        .retryStrategy(
+                            StandardRetryStrategy.builder()
+                                .useClientDefaults(false)
+                                .maxAttempts(2)
+                                .retryOnException(DynamoDbRefusal::isOfClock)
+                                .backoffStrategy(BackoffStrategy.retryImmediately())
+                                .build())
                         .build()))
         .build();
   }

@@ -37,7 +37,7 @@ record DynamoDbTarget(
       Pattern.compile("dynamodb://([^/@]+)/([A-Za-z0-9_.-]{3,255})");
   private static final Pattern REGION = Pattern.compile("[a-z]{2,}(?:-[a-z]+)+-\\d+");
   private static final Pattern ENDPOINT =
-      Pattern.compile("(?:[A-Za-z0-9.-]+|\\[[0-9A-Fa-f:]+]):\\d{1,5}");
+      Pattern.compile("(?:[A-Za-z0-9._-]+|\\[[0-9A-Fa-f:]+]):\\d{1,5}");
   private static final Set<String> PARAMETERS = Set.of("namespace", "timeout", "poll", "create");
   private static final Set<String> PARAMETERS_OF_ENDPOINT =
       Set.of("namespace", "timeout", "poll", "create", "tls", "ca", "region");
@@ -68,7 +68,7 @@ record DynamoDbTarget(
       url.allowOnly(PARAMETERS_OF_ENDPOINT);
       boolean tls = url.flag("tls", false);
       StoreUrl server = StoreUrl.parse("dynamodb://" + parts.group(1));
-      URI endpoint = ServerUrl.parse(server, 0, "").uris(url, tls).get(0);
+      URI endpoint = ServerUrl.parse(server, 0, "").urisWithHost(url, tls).get(0);
       return of(url, endpoint, region(url, environment), parts, ServerUrl.trusted(url, tls));
     }
     throw new IllegalArgumentException(

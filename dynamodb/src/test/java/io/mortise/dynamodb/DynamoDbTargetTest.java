@@ -99,7 +99,7 @@ class DynamoDbTargetTest {
         "dynamodb://a:1/locks?namespace=a.b, 'a.b' is not a namespace in dynamodb.",
         "dynamodb://a:1/locks?poll=5ms, Give 20ms to 1m",
         "dynamodb://a:1/locks?timeout=1ms, Parameter 'timeout'",
-        "dynamodb://my_host:1/locks, names no region and table",
+        "dynamodb://my_host:1/locks, 'my_host:1' in store URL",
         "dynamodb://a:1/locks?region=eu, 'eu' is not a region",
         "dynamodb://a:99999/locks, Port 99999 in store URL",
       })

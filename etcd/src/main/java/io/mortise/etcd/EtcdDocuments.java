@@ -165,7 +165,8 @@ final class EtcdDocuments implements VersionedDocuments {
         line -> tell(request, line));
   }
 
-  private static void tell(WatchRequest request, String line) {
+  /** Whether the watch goes on. */
+  private static boolean tell(WatchRequest request, String line) {
     JsonObject result;
     List<Long> revisions;
     try {
@@ -176,12 +177,10 @@ final class EtcdDocuments implements VersionedDocuments {
               .toList();
     } catch (IllegalArgumentException | StoreUnfitException e) {
       // An error of the server in another form: its stream ends.
-      return;
+      return true;
     }
     revisions.forEach(revision -> request.tell(revision, false));
-    if (result.flag("canceled")) {
-      request.end();
-    }
+    return !result.flag("canceled");
   }
 
   @Override

@@ -9,20 +9,25 @@ import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.ServerIdentity;
 import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.time.Ticker;
+import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Requests to the JSON gateway of a cluster's members, as {@link HttpServers} sends them.
  *
- * <p>Where the URL has a user, requests bear a token. Etcd forgets tokens after minutes, and when a
- * member restarts; then a new one is fetched. Thread-safe.
+ * <p>Where the URL has a user, requests bear a token. Etcd forgets tokens after minutes, when a
+ * member restarts, or when any user or role is changed; then a new one is fetched. Etcd 3.4 does
+ * not refuse a write whose token is older than such a change, and never answers it. So a new token
+ * is fetched after a timeout too, and for the next watch after one that etcd has ended.
+ * Thread-safe.
  */
 final class EtcdGateway implements AutoCloseable {
   private static final int MOST_IN_FLIGHT = 64;
@@ -105,7 +110,8 @@ final class EtcdGateway implements AutoCloseable {
         .thenCompose(
             with ->
                 send(request.apply(with))
-                    .exceptionallyCompose(failure -> retry(request, with, failure)))
+                    .exceptionallyCompose(failure -> retry(request, with, failure))
+                    .whenComplete((answer, failure) -> forgetIfSilent(with, failure)))
         .exceptionally(
             failure -> {
               throw translated(CompletionStages.cause(failure));
@@ -125,6 +131,28 @@ final class EtcdGateway implements AutoCloseable {
             && error.wantsToken()
         ? token(refused).thenCompose(with -> send(request.apply(with)))
         : CompletableFuture.failedFuture(failure);
+  }
+
+  private void forgetIfSilent(String with, @Nullable Throwable failure) {
+    Throwable cause = failure == null ? null : CompletionStages.cause(failure);
+    if (cause instanceof SocketTimeoutException || cause instanceof TimeoutException) {
+      forget(with);
+    }
+  }
+
+  /** The next request fetches another token than that. */
+  private void forget(String refused) {
+    guard.lock();
+    try {
+      CompletableFuture<String> present = token;
+      if (present != null
+          && !present.isCompletedExceptionally()
+          && refused.equals(present.getNow(null))) {
+        token = null;
+      }
+    } finally {
+      guard.unlock();
+    }
   }
 
   /**
@@ -164,8 +192,26 @@ final class EtcdGateway implements AutoCloseable {
   }
 
   private CompletionStage<JsonObject> send(HttpRequest request) {
+    return send(request, target.http().servers().size());
+  }
+
+  /**
+   * The same.
+   *
+   * @param most how many members are asked: a learner has not executed what it refuses
+   */
+  private CompletionStage<JsonObject> send(HttpRequest request, int most) {
     long known = cluster.index();
-    return members.send(request).thenCompose(response -> result(request, response, known));
+    return members
+        .send(request)
+        .thenCompose(response -> result(request, response, known))
+        .exceptionallyCompose(
+            failure ->
+                most > 1
+                        && CompletionStages.cause(failure) instanceof EtcdRefusal refusal
+                        && refusal.isOfLearner()
+                    ? send(request, most - 1)
+                    : CompletableFuture.failedFuture(failure));
   }
 
   private static HttpRequest post(String path, String body, String token, long maxAnswerBytes) {
@@ -210,17 +256,24 @@ final class EtcdGateway implements AutoCloseable {
    * Sends a request whose answer does not end. Does not count towards the requests in flight.
    *
    * @param request ends with the answer, and ends it
-   * @param lines gets the lines of the answer, by one thread
+   * @param lines gets the lines of the answer, by one thread; false ends it
    */
-  void stream(String path, String body, WatchRequest request, Consumer<String> lines) {
+  void stream(String path, String body, WatchRequest request, Predicate<String> lines) {
     var unused =
         token(null)
             .thenAccept(
                 with ->
                     request.carriedBy(
                         members.stream(
-                            post(path, body, with, HttpRequest.MAX_DOCUMENT_BYTES), ENDLESS, lines),
-                        answer -> {}))
+                            post(path, body, with, HttpRequest.MAX_DOCUMENT_BYTES),
+                            ENDLESS,
+                            line -> {
+                              if (!lines.test(line)) {
+                                forget(with);
+                                request.end();
+                              }
+                            }),
+                        answer -> forget(with)))
             .whenComplete(
                 (none, failure) -> {
                   if (failure != null) {

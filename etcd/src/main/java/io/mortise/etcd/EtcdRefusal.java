@@ -61,7 +61,11 @@ final class EtcdRefusal extends Exception {
 
   /** Whether it wants another token; nothing was executed then. */
   boolean wantsToken() {
-    return code.equals(UNAUTHENTICATED) || says("invalid auth token") || says("auth store is old");
+    return code.equals(UNAUTHENTICATED)
+        || says("invalid auth token")
+        || says("auth store is old")
+        // The same before 3.5.5.
+        || says("revision in header is old");
   }
 
   /** Whether it refuses how the request is made; nothing was executed then. */
@@ -69,9 +73,14 @@ final class EtcdRefusal extends Exception {
     return code.equals(INVALID_ARGUMENT);
   }
 
+  /** Whether a member refuses it that serves no clients until it has all data. */
+  boolean isOfLearner() {
+    return says("not supported for learner");
+  }
+
   /** Whether another member may do what this one cannot, now. */
   boolean isOfMember() {
-    return says("no leader") || says("leader changed") || says("timed out");
+    return says("no leader") || says("leader changed") || says("timed out") || isOfLearner();
   }
 
   /** Whether no gateway of etcd answers so. A proxy before it may have errors of its own. */

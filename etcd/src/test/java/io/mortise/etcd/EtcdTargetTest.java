@@ -63,7 +63,7 @@ class EtcdTargetTest {
         "etcd://a?timeout=1ms, Give 100ms to 1m.",
         "etcd://a?namespace=a/b, 'a/b' is not a namespace in etcd.",
         "etcd://me@a, needs a user and a password",
-        "`etcd://a,my_host:1`, 'my_host:1' in store URL",
+        "etcd://[a::b::c]:1, '[a::b::c]:1' in store URL",
         "etcd://a:65536, is not within 1 and 65535",
       })
   void givenWrongParameter_thenItIsRefusedWithWhatToDo(String url, String message) {

@@ -7,6 +7,7 @@ import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.ExpiringKeySession;
 import io.mortise.internal.storekit.ExpiringKeyStore;
+import io.mortise.internal.storekit.TlsProbe;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockViewPage;
 import io.mortise.spi.SessionId;
@@ -17,6 +18,7 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +32,9 @@ import java.util.function.Consumer;
 /** Locks in one server: by one connection for requests, and one for renewals. Thread-safe. */
 final class MemcachedLockStore extends ExpiringKeyStore {
   static final Duration MIN_TTL = Duration.ofSeconds(1);
+
+  /** For how long a server that cannot be used is asked whether it speaks TLS. */
+  private static final Duration PROBE = Duration.ofSeconds(1);
 
   /** With what an item gets on top, the longest that memcached does not take for a date. */
   static final Duration MAX_TTL = Duration.ofDays(29);
@@ -184,11 +189,16 @@ final class MemcachedLockStore extends ExpiringKeyStore {
                         replies.get(0).statistics(), replies.get(1).statistics())));
   }
 
-  /** The failure of the first try, for users. */
+  /** The failure of the first try, for users. Blocks, for seconds at most. */
   RuntimeException unreachable(Throwable failure) {
     Throwable cause = CompletionStages.cause(failure);
-    return cause instanceof RuntimeException unfit
-        ? unfit
+    if (cause instanceof RuntimeException unfit) {
+      return unfit;
+    }
+    // It hangs up, or waits for the rest of what it takes for a handshake.
+    InetSocketAddress server = new InetSocketAddress(target.host(), target.port());
+    return TlsProbe.askInTls(server, PROBE) == TlsProbe.ProbeAnswer.YES
+        ? MetaConnection.speaksTls(target, cause)
         : new StoreUnavailableException(
             "Memcached cannot be reached (store=%s): %s. Check that it runs, and that this host reaches it."
                 .formatted(target, FailureText.withoutFullStop(FailureText.said(cause))),

@@ -98,7 +98,7 @@ final class MetaConnection {
   private void greet() throws IOException {
     String credentials = target.credentials();
     if (credentials != null) {
-      MetaReply reply = ask(MetaCommand.writing("set mortise 0 0", credentials)).get(0);
+      MetaReply reply = greeted(MetaCommand.writing("set mortise 0 0", credentials));
       if (!reply.is("STORED")) {
         throw new StoreUnfitException(
             "The server refuses the user or the password (store=%s): %s."
@@ -106,7 +106,7 @@ final class MetaConnection {
       }
     }
     // Alone: a server that wants a user answers nothing after its first refusal.
-    MetaReply greeting = ask(MetaCommand.classic("mn")).get(0);
+    MetaReply greeting = greeted(MetaCommand.classic("mn"));
     if (greeting.line().contains("unauthenticated")) {
       throw new StoreUnfitException(
           "The server wants a user (store=%s). Write memcached://user:password@host."
@@ -117,6 +117,28 @@ final class MetaConnection {
               .formatted(target, greeting.shown()));
     }
     ServerSettings.check(target, ask(MetaCommand.classic("stats settings")).get(0).statistics());
+  }
+
+  /**
+   * Asks, and passes on what is an answer. A server that has all connections that it takes says so
+   * unasked, and hangs up; one that speaks TLS sends an alert.
+   */
+  private MetaReply greeted(MetaCommand command) throws IOException {
+    MetaReply reply = ask(command).get(0);
+    if (reply.line().contains("Too many open connections")) {
+      throw new IOException("it has as many connections as it takes (-c)");
+    } else if (reply.line().startsWith("\u0015")) {
+      throw speaksTls(target, new IOException("It answered with an alert of TLS."));
+    }
+    return reply;
+  }
+
+  /** Of a server that cannot be used for its TLS. */
+  static StoreUnfitException speaksTls(MemcachedTarget target, Throwable cause) {
+    return new StoreUnfitException(
+        "Memcached speaks TLS on this port, which this store does not (store=%s). Give a port without TLS, or a proxy of this host that adds it, such as stunnel."
+            .formatted(target),
+        cause);
   }
 
   /** Asks on a connection that nobody else uses yet. Blocks. */

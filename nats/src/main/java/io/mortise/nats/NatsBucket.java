@@ -282,8 +282,15 @@ final class NatsBucket implements AutoCloseable {
     String told = connection().getLastError();
     if (failure.getCause() instanceof CancellationException
         || failure.getCause() instanceof JetStreamStatusException) {
-      // No server takes the request.
-      return withoutJetStream(failure);
+      // No server takes the request. One without JetStream passes it on to those that have it.
+      ServerInfo server = connection().getServerInfo();
+      boolean isOfOthers = !server.isJetStreamAvailable() && server.getCluster() != null;
+      return isOfOthers
+          ? unavailable(
+              "has no server with JetStream now: that of the URL has none, and its cluster '%s' neither. If that goes on, start nats-server with -js"
+                  .formatted(FailureText.quoted(server.getCluster())),
+              failure)
+          : withoutJetStream(failure);
     }
     if (failure instanceof StoreUnavailableException
         && told != null

@@ -4,6 +4,7 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.internal.runtime.FailureText;
+import io.mortise.internal.storekit.TlsProbe;
 import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.time.DurationText;
 import io.nats.client.AuthenticationException;
@@ -15,14 +16,17 @@ import io.nats.client.Message;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.SocketTimeoutException;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -266,6 +270,8 @@ final class NatsConnector implements AutoCloseable {
         Options.builder()
             .servers(
                 target.servers().servers().stream().map("nats://"::concat).toArray(String[]::new))
+            // Servers tell addresses that may lead nowhere from here, each for the whole timeout.
+            .ignoreDiscoveredServers()
             .connectionName("mortise")
             .connectionTimeout(target.timeout())
             .socketWriteTimeout(target.timeout().plusSeconds(1))
@@ -351,10 +357,7 @@ final class NatsConnector implements AutoCloseable {
             failure);
       }
       if (cause instanceof SSLException) {
-        return new StoreUnfitException(
-            "TLS to NATS fails (store=%s): %s. Look at 'tls', 'ca' and the host's name."
-                .formatted(target, FailureText.withoutFullStop(FailureText.said(cause))),
-            failure);
+        return tlsFails(target, cause);
       }
       if (message.contains("signing nonce") || message.contains("getting public key")) {
         return new StoreUnfitException(
@@ -363,10 +366,35 @@ final class NatsConnector implements AutoCloseable {
             failure);
       }
     }
+    Optional<SSLException> refusal = target.tls() ? refusal(target) : Optional.empty();
+    if (refusal.isPresent()) {
+      return tlsFails(target, refusal.get());
+    }
     return new StoreUnavailableException(
         "Cannot reach NATS (store=%s): %s. Check host and port, and that the server runs."
             .formatted(target, unreachable(target, failure)),
         failure);
+  }
+
+  private static StoreUnfitException tlsFails(NatsTarget target, Throwable failure) {
+    return new StoreUnfitException(
+        "TLS to NATS fails (store=%s): %s. %s"
+            .formatted(
+                target,
+                FailureText.withoutFullStop(FailureText.said(failure)),
+                TrustedCertificates.advice(failure, "Look at 'tls', 'ca' and the host's name.")),
+        failure);
+  }
+
+  /** A server that wants another certificate tells it after the handshake; the library does not. */
+  private static Optional<SSLException> refusal(NatsTarget target) {
+    return target.servers().servers().stream()
+        .map(server -> URI.create("nats://" + server))
+        .map(server -> new InetSocketAddress(server.getHost(), server.getPort()))
+        .map(server -> TlsProbe.refusal(server, target.ca(), target.timeout(), true))
+        .flatMap(Optional::stream)
+        .filter(TrustedCertificates::isOfClient)
+        .findFirst();
   }
 
   /** The client's exceptions of a server that is silent, or not to be found, have no sentence. */
@@ -376,6 +404,8 @@ final class NatsConnector implements AutoCloseable {
         return "unknown host";
       } else if (cause instanceof TimeoutException || cause instanceof SocketTimeoutException) {
         return "it did not answer within " + DurationText.formatExact(target.timeout());
+      } else if (String.valueOf(cause.getMessage()).startsWith("Read past initial info")) {
+        return "it refused the connection after its greeting, as at its max_connections";
       }
     }
     return FailureText.withoutFullStop(FailureText.said(failure));

@@ -36,6 +36,7 @@ record NatsTarget(
     url.allowOnly(
         Set.of("namespace", "timeout", "credentials", "nkey", "tls", "ca", "sync-always"));
     ServerUrl servers = ServerUrl.parse(url, DEFAULT_PORT, "user:password");
+    var unused = servers.urisWithHost(url, tls);
     Path credentials = ServerUrl.file(url, "credentials");
     Path nkey = ServerUrl.file(url, "nkey");
     if (Stream.of(servers.secret() != null, credentials != null, nkey != null)

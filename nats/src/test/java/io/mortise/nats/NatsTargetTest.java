@@ -67,6 +67,8 @@ class NatsTargetTest {
         "nats://a?tls=yes, Expected true or false.",
         "nats://a?tls=true&ca=/nowhere/ca.pem, Cannot read '/nowhere/ca.pem'",
         "nats://a?nkey=/nowhere/seed, Cannot read '/nowhere/seed'",
+        "`nats://a,my_host`, 'my_host:4222' in store URL",
+        "nats://my_host, and no underscore",
         "nats://a?timeout=5, Parameter 'timeout'",
         "nats://a?timeout=1ms, Give 100ms to 1m.",
         "nats://a?namespace=a.b, 'a.b' is not a namespace in nats.",

@@ -4,8 +4,6 @@ import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.TransportProvider;
 import io.mortise.spi.StoreUrl;
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -41,6 +39,9 @@ record RedisTarget(
 
   static final int DEFAULT_PORT = 6379;
 
+  private static final String EXAMPLE =
+      "redis://user:password@localhost:6379/0, special characters as %XX";
+
   /** Who knows where the master is. */
   record Sentinel(List<Endpoint> servers, String name) {}
 
@@ -58,38 +59,23 @@ record RedisTarget(
     boolean tls = url.scheme().startsWith("rediss");
     allowOnly(url, parameters);
     RedisStore.Options options = options(url);
-    URI uri;
-    try {
-      uri = new URI(url.base());
-    } catch (URISyntaxException e) {
-      // Its message shows the whole text, password included.
-      throw wrong(url);
+    UrlAuthority parts = UrlAuthority.parse(url, DEFAULT_PORT, EXAMPLE);
+    if (parts.hosts().size() != 1 || !parts.path().matches("\\d{0,6}")) {
+      throw UrlAuthority.wrong(url, EXAMPLE);
     }
-    String host = uri.getHost();
-    String path = uri.getRawPath();
-    if (host == null || !(path.isEmpty() || path.matches("/\\d{0,6}"))) {
-      throw wrong(url);
-    }
-    int port = uri.getPort() < 0 ? DEFAULT_PORT : uri.getPort();
-    int database = path.length() < 2 ? 0 : Integer.parseInt(path.substring(1));
-    String userInfo = uri.getRawUserInfo();
-    int colon = userInfo == null ? -1 : userInfo.indexOf(':');
-    String user = colon <= 0 ? null : UrlAuthority.decode(userInfo.substring(0, colon));
-    String password =
-        userInfo == null || userInfo.isEmpty()
-            ? null
-            : UrlAuthority.decode(userInfo.substring(colon + 1));
+    UrlAuthority.Host host = parts.hosts().get(0);
+    int database = parts.path().isEmpty() ? 0 : Integer.parseInt(parts.path());
     Endpoint endpoint =
         new Endpoint(
-            host.replaceAll("[\\[\\]]", ""),
-            port,
+            host.name(),
+            host.port(),
             database,
-            user,
-            password,
+            parts.user(),
+            parts.password(),
             tls,
             trusted(url),
             connectTimeout(options));
-    String display = url.scheme() + ":" + host + ":" + port + (database == 0 ? "" : "/" + database);
+    String display = url.scheme() + ":" + host + (database == 0 ? "" : "/" + database);
     return new RedisTarget(
         endpoint, display, options, library(url), Replication.of(url, options.timeout()), null);
   }
@@ -141,13 +127,6 @@ record RedisTarget(
               "Parameter 'wire' of store URL '%s' is '%s'. Expected direct or lettuce."
                   .formatted(url, name));
     };
-  }
-
-  private static IllegalArgumentException wrong(StoreUrl url) {
-    return new IllegalArgumentException(
-        "'"
-            + url
-            + "' is not a Redis URL. Write it like redis://user:password@localhost:6379/0, special characters as %XX.");
   }
 
   @Override

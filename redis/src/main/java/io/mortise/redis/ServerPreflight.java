@@ -3,6 +3,7 @@ package io.mortise.redis;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.redis.transport.DifferentServersException;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.NotTheMasterException;
@@ -249,8 +250,12 @@ final class ServerPreflight {
       }
       if (cause instanceof javax.net.ssl.SSLException) {
         return new StoreUnfitException(
-            "The TLS handshake with Redis failed (store=%s): %s. Check the certificate and the parameter 'ca'."
-                .formatted(store, root(failure).getMessage()),
+            "The TLS handshake with Redis failed (store=%s): %s. %s"
+                .formatted(
+                    store,
+                    root(failure).getMessage(),
+                    TrustedCertificates.advice(
+                        failure, "Check the certificate and the parameter 'ca'.")),
             cause);
       }
     }

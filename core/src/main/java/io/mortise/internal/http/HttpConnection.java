@@ -6,7 +6,6 @@ import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
@@ -34,7 +33,8 @@ final class HttpConnection {
   private static final HttpExchange ENDED =
       new HttpExchange(new HttpRequest("", "/", Map.of(), null), Duration.ZERO, null);
 
-  private final URI address;
+  private final InetSocketAddress address;
+  private final String authority;
   private final int servers;
   private final Duration limit;
   private final Ticker ticker;
@@ -85,7 +85,8 @@ final class HttpConnection {
       int route, int servers, URI address, Duration limit, Ticker ticker, HostResolver resolver) {
     this.route = route;
     this.servers = servers;
-    this.address = address;
+    this.address = HttpTarget.address(address);
+    this.authority = address.getRawAuthority();
     this.limit = limit;
     this.ticker = ticker;
     this.resolver = resolver;
@@ -113,10 +114,7 @@ final class HttpConnection {
    * @param tls null without TLS
    */
   void open(@Nullable SSLContext tls) throws IOException {
-    String host = address.getHost();
-    if (host == null) {
-      throw new ConnectException("'" + address.getAuthority() + "' has no host name");
-    }
+    String host = address.getHostString();
     Socket plain = connected(resolver.addresses(host));
     plain.setTcpNoDelay(true);
     SocketKeepAlive.enable(plain);
@@ -203,7 +201,7 @@ final class HttpConnection {
       if (isSecured) {
         exchange.endInTime();
       }
-      to.write(exchange.request(address.getAuthority()));
+      to.write(exchange.request(authority));
       return true;
     } finally {
       writing.unlock();

@@ -4,12 +4,14 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.http.HttpServers.HttpRequest;
 import io.mortise.internal.storekit.ServerUrl;
+import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.document.DocumentTooLargeException;
 import io.mortise.spi.time.DurationText;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -28,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * The servers of a store. Holds no secret.
  *
  * @param product what messages call them
- * @param servers with their schemes, {@code http} or {@code https} for all
+ * @param servers with their schemes, {@code http} or {@code https} for all, and ports
  * @param timeout for how long an answer is waited for
  * @param ca a file of trusted certificates; null for those of the JVM
  * @param display what to call the store in messages
@@ -45,7 +47,7 @@ public record HttpTarget(
    *
    * @param product what messages call them
    * @param tls whether they speak TLS
-   * @throws IllegalArgumentException if a host cannot be that of a URI, or a parameter is wrong
+   * @throws IllegalArgumentException if a host cannot be part of a URI, or a parameter is wrong
    */
   public static HttpTarget of(StoreUrl url, ServerUrl servers, String product, boolean tls) {
     return new HttpTarget(
@@ -54,6 +56,14 @@ public record HttpTarget(
         ServerUrl.timeout(url),
         ServerUrl.trusted(url, tls),
         url.scheme() + ":" + servers);
+  }
+
+  /** Where a server is, not resolved. The URI itself tells no host that has an underscore. */
+  static InetSocketAddress address(URI server) {
+    String authority = server.getRawAuthority();
+    int colon = authority.lastIndexOf(':');
+    return InetSocketAddress.createUnresolved(
+        authority.substring(0, colon), Integer.parseInt(authority.substring(colon + 1)));
   }
 
   /** Whether they speak TLS. */
@@ -101,8 +111,13 @@ public record HttpTarget(
           failure);
     } else if (isTlsMismatch(failure)) {
       return new StoreUnfitException(
-          "TLS to %s fails (store=%s): %s. Check tls, ca, and the host name in the server's certificate."
-              .formatted(product, display, failure.getMessage()),
+          "TLS to %s fails (store=%s): %s. %s"
+              .formatted(
+                  product,
+                  display,
+                  failure.getMessage(),
+                  TrustedCertificates.advice(
+                      failure, "Check tls, ca, and the host name in the server's certificate.")),
           failure);
     } else if (failure instanceof ConnectException
         || failure instanceof NoRouteToHostException

@@ -4,10 +4,13 @@ import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.storekit.TlsProbe;
 import io.mortise.internal.storekit.TlsProbe.ProbeAnswer;
+import io.mortise.internal.storekit.TrustedCertificates;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 
 /** Finds out whether a request has failed because only one side speaks TLS. */
 public final class TlsMismatch {
@@ -17,20 +20,17 @@ public final class TlsMismatch {
   private TlsMismatch() {}
 
   /**
-   * Explains why the first request has failed. Blocks, for each server for four times the target's
+   * Explains why the first request has failed. Blocks, for each server for seven times the target's
    * timeout at most; not at all if the failure is a timeout.
    *
-   * @return the failure itself, or another one if a server and the URL do not agree on TLS
+   * @return the failure itself, or another one if a server and the URL do not agree on TLS, or a
+   *     server wants another certificate of this client
    */
   public static RuntimeException explained(HttpTarget target, StoreUnavailableException failure) {
     boolean isMismatch =
-        !isTimeout(failure)
-            && target.servers().stream()
-                .filter(server -> server.getHost() != null)
-                .map(server -> new InetSocketAddress(server.getHost(), server.getPort()))
-                .anyMatch(server -> isMismatch(target, server));
+        !isTimeout(failure) && addresses(target).anyMatch(server -> isMismatch(target, server));
     if (!isMismatch) {
-      return failure;
+      return isTimeout(failure) || !target.isTls() ? failure : refusedOrSame(target, failure);
     }
     String found =
         target.isTls()
@@ -38,6 +38,27 @@ public final class TlsMismatch {
             : "%s speaks TLS, and the URL does not (store=%s). Add tls=true.";
     return new StoreUnfitException(
         found.formatted(target.startOfSentence(), target.display()), failure);
+  }
+
+  private static Stream<InetSocketAddress> addresses(HttpTarget target) {
+    return target.servers().stream()
+        .map(HttpTarget::address)
+        .map(server -> new InetSocketAddress(server.getHostString(), server.getPort()));
+  }
+
+  /**
+   * A server tells after the handshake of TLS 1.3 that it wants another certificate. That is lost
+   * where a request meets the end of the connection.
+   */
+  private static RuntimeException refusedOrSame(
+      HttpTarget target, StoreUnavailableException failure) {
+    return addresses(target)
+        .map(server -> TlsProbe.refusal(server, target.ca(), target.timeout(), false))
+        .flatMap(Optional::stream)
+        .filter(TrustedCertificates::isOfClient)
+        .findFirst()
+        .map(target::translated)
+        .orElse(failure);
   }
 
   private static boolean isTimeout(Throwable failure) {

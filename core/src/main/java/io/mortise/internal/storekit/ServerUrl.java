@@ -79,26 +79,45 @@ public record ServerUrl(List<String> servers, @Nullable String user, @Nullable S
   }
 
   /**
-   * The servers as those of HTTP.
+   * The servers as those of HTTP. {@link URI#getHost} knows no name that has an underscore.
    *
    * @param url what messages show
    * @param tls whether they speak TLS
-   * @throws IllegalArgumentException if the host of one cannot be that of a URI
+   * @throws IllegalArgumentException if one cannot be part of a URI
    */
   public List<URI> uris(StoreUrl url, boolean tls) {
-    List<URI> uris = new ArrayList<>();
-    for (String server : servers) {
-      try {
-        // Checks the host too: the constructor takes one that only a registry knows.
-        uris.add(new URI((tls ? "https://" : "http://") + server).parseServerAuthority());
-      } catch (URISyntaxException e) {
-        throw new IllegalArgumentException(
-            "'%s' in store URL '%s' has no host name that HTTP takes: letters, digits and '-' between dots. Give it such a name, or write its address."
-                .formatted(server, url),
-            e);
+    return servers.stream().map(server -> uri(url, tls, server)).toList();
+  }
+
+  /**
+   * The same for a client library that asks the URI for its host.
+   *
+   * @throws IllegalArgumentException if there is one that a URI does not tell
+   */
+  public List<URI> urisWithHost(StoreUrl url, boolean tls) {
+    List<URI> uris = uris(url, tls);
+    for (URI uri : uris) {
+      if (uri.getHost() == null) {
+        throw wrongHost(url, uri.getRawAuthority(), null);
       }
     }
-    return List.copyOf(uris);
+    return uris;
+  }
+
+  private static URI uri(StoreUrl url, boolean tls, String server) {
+    try {
+      return new URI((tls ? "https://" : "http://") + server);
+    } catch (URISyntaxException e) {
+      throw wrongHost(url, server, e);
+    }
+  }
+
+  private static IllegalArgumentException wrongHost(
+      StoreUrl url, String server, @Nullable URISyntaxException cause) {
+    return new IllegalArgumentException(
+        "'%s' in store URL '%s' has no host name that the client library of this store takes: letters, digits and '-' between dots, and no underscore. Give it such a name, or write its address."
+            .formatted(server, url),
+        cause);
   }
 
   private static IllegalArgumentException wrong(StoreUrl url, int port, String login) {

@@ -6,12 +6,16 @@ import java.net.Proxy;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.function.IntPredicate;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out whether a server speaks TLS, for stores whose client library cannot tell a TLS mismatch
@@ -52,6 +56,37 @@ public final class TlsProbe {
       return ProbeAnswer.NONE;
     }
     return ask(server, hello, first -> first == TLS_ALERT || first == TLS_HANDSHAKE, limit);
+  }
+
+  /**
+   * Why a server ends a connection after the handshake; empty if it does not, or tells nothing.
+   * Nothing is sent besides the handshake, so nothing keeps the server's reason from arriving.
+   * Blocks, for three times the limit at most.
+   *
+   * @param ca see {@link TrustedCertificates#context}
+   * @param limit of connecting, and of each answer
+   * @param greets whether the server says a line without TLS first
+   */
+  public static Optional<SSLException> refusal(
+      InetSocketAddress server, @Nullable Path ca, Duration limit, boolean greets) {
+    int millis = Math.max(1, Math.toIntExact(limit.toMillis()));
+    try (Socket plain = new Socket(Proxy.NO_PROXY)) {
+      plain.connect(server, millis);
+      plain.setSoTimeout(millis);
+      for (int next = greets ? 0 : '\n'; next != '\n' && next >= 0; ) {
+        next = plain.getInputStream().read();
+      }
+      Socket secured =
+          TrustedCertificates.context(ca)
+              .getSocketFactory()
+              .createSocket(plain, server.getHostString(), server.getPort(), true);
+      var unused = secured.getInputStream().read();
+      return Optional.empty();
+    } catch (SSLException e) {
+      return Optional.of(e);
+    } catch (IOException e) {
+      return Optional.empty();
+    }
   }
 
   /**

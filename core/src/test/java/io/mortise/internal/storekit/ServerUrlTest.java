@@ -50,11 +50,15 @@ class ServerUrlTest {
 
   @ParameterizedTest
   @CsvSource({"'a,my_host:8500', my_host:8500", "a..b, a..b:1", "host.1, host.1:1"})
-  void givenHostThatNoUriHas_thenItIsNoServerOfHttp(String servers, String shown) {
+  void givenHostThatNoUriHas_thenALibraryThatAsksForItIsNotGivenIt_andOurOwnClientIs(
+      String servers, String shown) {
     StoreUrl url = StoreUrl.parse("consul://" + servers);
-    assertThatThrownBy(() -> parse("consul://" + servers).uris(url, false))
+    assertThatThrownBy(() -> parse("consul://" + servers).urisWithHost(url, false))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("'" + shown + "' in store URL 'consul://" + servers + "'");
+        .hasMessageContaining("'" + shown + "' in store URL 'consul://" + servers + "'")
+        .hasMessageContaining("no underscore");
+    assertThat(parse("consul://" + servers).uris(url, false))
+        .contains(URI.create("http://" + shown));
   }
 
   @Test

@@ -270,7 +270,13 @@ final class RespConnection {
     } catch (SocketTimeoutException e) {
       throw e;
     } catch (IOException e) {
-      if (!endpoint.tls() && speaksTls()) {
+      if (endpoint.tls()) {
+        // With TLS 1.3 it is told after the handshake, and lost where the greeting was not read.
+        throw TlsProbe.refusal(address(), endpoint.trusted(), PROBE, false)
+            .filter(TrustedCertificates::isOfClient)
+            .map(IOException.class::cast)
+            .orElse(e);
+      } else if (speaksTls()) {
         throw new TlsMismatchException(
             "The server speaks TLS there. Write rediss instead of redis in the store URL, or give its"
                 + " port without TLS",

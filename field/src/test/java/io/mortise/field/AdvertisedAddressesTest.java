@@ -1,0 +1,90 @@
+package io.mortise.field;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.Lease;
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.NatsServer;
+import io.mortise.testkit.server.RedisServer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Addresses that servers tell their clients, and that lead nowhere from there. */
+class AdvertisedAddressesTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  private static boolean isGranted(LockClient client) {
+    try {
+      return client
+          .lock("other")
+          .tryAcquire()
+          .map(
+              lease -> {
+                lease.close();
+                return true;
+              })
+          .orElse(false);
+    } catch (LockException e) {
+      return false;
+    }
+  }
+
+  private static boolean isServed(String url) {
+    try (LockClient client = LockClient.connect(url)) {
+      return isGranted(client);
+    } catch (LockException e) {
+      return false;
+    }
+  }
+
+  /** An address that is tried in vain costs the whole timeout, which is longer than the bound. */
+  @Test
+  @Report({
+    "nats-io/nats.go#1760",
+    "nats-io/nats.rb#127",
+    "nats-io/nats-architecture-and-design#113",
+    "nats-io/nats-server#1359"
+  })
+  void givenClusterThatTellsSilentAddresses_whenAConnectionBreaks_thenThatOfTheUrlIsTakenAgain()
+      throws Exception {
+    List<Integer> routes =
+        List.of(RedisServer.freePort(), RedisServer.freePort(), RedisServer.freePort());
+    List<NatsServer> servers = new ArrayList<>();
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      for (int route : routes) {
+        servers.add(
+            (NatsServer)
+                FieldStore.NATS.start(
+                    "-n",
+                    "n" + route,
+                    "-cluster_name",
+                    "c",
+                    "-cluster",
+                    "nats://127.0.0.1:" + route,
+                    "-routes",
+                    "nats://127.0.0.1:" + routes.get(0),
+                    "-client_advertise",
+                    "127.0.0.1:" + silent.getLocalPort()));
+      }
+      String direct = servers.get(0).url() + "?timeout=1s";
+      BoundedWait.until(LONG, "JetStream had a leader", () -> isServed(direct));
+      try (FaultInjectionProxy fair = FaultInjectionProxy.to(servers.get(0).port());
+          LockClient client =
+              LockClient.connect("nats://127.0.0.1:" + fair.port() + "?timeout=1m")) {
+        Lease lease = client.lock("held").acquireWithin(LONG);
+        fair.reset();
+        BoundedWait.until(LONG, "granted again", () -> isGranted(client));
+        assertThat(lease.isValid()).isTrue();
+      }
+    } finally {
+      servers.forEach(NatsServer::close);
+    }
+  }
+}

@@ -1,0 +1,227 @@
+package io.mortise.field;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.mortise.LockClient;
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.server.LocalServer;
+import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
+import io.mortise.testkit.server.NatsServer;
+import io.mortise.testkit.server.RedisSecurity;
+import io.mortise.testkit.server.RedisServer;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLServerSocket;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Servers that let nobody in now, or speak otherwise: what opening says about them is true. */
+class FalseReasonsTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+
+  @TempDir private Path folder;
+
+  private static boolean isOpened(String url) {
+    try {
+      LockClient.connect(url).close();
+      return true;
+    } catch (StoreUnavailableException e) {
+      return false;
+    }
+  }
+
+  private static boolean isGranted(LockClient client) {
+    try {
+      return client
+          .lock("x")
+          .tryAcquire()
+          .map(
+              lease -> {
+                lease.close();
+                return true;
+              })
+          .orElse(false);
+    } catch (LockException e) {
+      return false;
+    }
+  }
+
+  @Test
+  @Report({"memcached/memcached#918", "memcached/memcached#700", "bradfitz/gomemcache#103"})
+  void givenMemcachedWithAllConnectionsThatItTakes_thenItIsAnOutageThatSaysSo_andEnds() {
+    try (LocalServer server = FieldStore.MEMCACHED.start("-M", "-c", "40", "-t", "1")) {
+      List<RawMemcachedConnection> others = new ArrayList<>();
+      try (LockClient open = LockClient.connect(server.url() + "?timeout=1s")) {
+        assertThat(isGranted(open)).isTrue();
+        fill(server, others);
+        assertThatThrownBy(() -> LockClient.connect(server.url() + "?timeout=1s").close())
+            .isInstanceOf(StoreUnavailableException.class)
+            .hasMessageContaining("as many connections as it takes (-c)");
+        assertThat(isGranted(open)).as("who is in stays in").isTrue();
+      } finally {
+        others.forEach(RawMemcachedConnection::close);
+      }
+      BoundedWait.until(LONG, "let in", () -> isOpened(server.url() + "?timeout=1s"));
+    }
+  }
+
+  private static void fill(LocalServer server, List<RawMemcachedConnection> others) {
+    String answer;
+    do {
+      RawMemcachedConnection other = new RawMemcachedConnection(server.port());
+      others.add(other);
+      answer = other.ask("mn");
+    } while (answer.equals("MN"));
+  }
+
+  @Test
+  @Report({
+    "sixhours-team/memcached-spring-boot#167",
+    "thanos-io/thanos#7270",
+    "killme2008/xmemcached#148"
+  })
+  void givenMemcachedBehindTls_thenItIsUnfit_andTlsIsNamed() throws Exception {
+    RedisSecurity.make(folder, "", "");
+    char[] password = "changeit".toCharArray();
+    KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    keys.init(KeyStore.getInstance(folder.resolve("keys.p12").toFile(), password), password);
+    SSLContext tls = SSLContext.getInstance("TLS");
+    tls.init(keys.getKeyManagers(), null, null);
+    try (SSLServerSocket server =
+        (SSLServerSocket)
+            tls.getServerSocketFactory()
+                .createServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+      Thread answering = new Thread(() -> answer(server));
+      answering.setDaemon(true);
+      answering.start();
+      assertThatThrownBy(
+              () ->
+                  LockClient.connect(
+                      "memcached://127.0.0.1:" + server.getLocalPort() + "?timeout=1s"))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("speaks TLS on this port, which this store does not");
+    }
+  }
+
+  private static void answer(SSLServerSocket server) {
+    while (!server.isClosed()) {
+      try (var client = server.accept()) {
+        var unused = client.getInputStream().read();
+      } catch (IOException e) {
+        // It is no handshake, or the end.
+      }
+    }
+  }
+
+  @Test
+  @Report({"nats-io/nats-server#5738", "nats-io/nats.net.v1#572"})
+  void givenClusterWithoutALeaderOfJetStream_thenItIsAnOutage_andEnds() {
+    List<Integer> routes =
+        List.of(RedisServer.freePort(), RedisServer.freePort(), RedisServer.freePort());
+    List<NatsServer> servers = new ArrayList<>();
+    try {
+      for (int route : routes) {
+        servers.add((NatsServer) FieldStore.NATS.start(member(route, routes.get(0))));
+      }
+      String url = servers.get(0).url() + "?timeout=2s";
+      BoundedWait.until(LONG, "opened", () -> isOpened(url));
+      servers.get(1).kill();
+      servers.get(2).kill();
+      BoundedWait.until(LONG, "without a leader", () -> !isOpened(url));
+      assertThatThrownBy(() -> LockClient.connect(url).close())
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageNotContaining("is not enabled");
+      servers.get(1).restart();
+      BoundedWait.until(LONG, "opened again", () -> isOpened(url));
+    } finally {
+      servers.forEach(NatsServer::close);
+    }
+  }
+
+  /** It passes requests on to those of its cluster that have JetStream, and none is there now. */
+  @Test
+  @Report({"nats-io/nats.java#708", "nats-io/jetstream#509"})
+  void givenServerOfAClusterThatHasNoJetStreamItself_thenNoResponderIsAnOutage() throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+      Thread answering = new Thread(() -> answerWithoutResponders(server));
+      answering.setDaemon(true);
+      answering.start();
+      assertThatThrownBy(
+              () -> LockClient.connect("nats://127.0.0.1:" + server.getLocalPort()).close())
+          .isInstanceOf(StoreUnavailableException.class)
+          .hasMessageContaining("no server with JetStream now");
+    }
+  }
+
+  /** As a server of NATS, of one client. */
+  private static void answerWithoutResponders(ServerSocket server) {
+    try (Socket client = server.accept();
+        BufferedReader lines =
+            new BufferedReader(
+                new InputStreamReader(client.getInputStream(), StandardCharsets.UTF_8))) {
+      OutputStream to = client.getOutputStream();
+      to.write(
+          "INFO {\"server_id\":\"S\",\"version\":\"2.9.10\",\"proto\":1,\"headers\":true,\"max_payload\":1048576,\"cluster\":\"c\"}\r\n"
+              .getBytes(StandardCharsets.UTF_8));
+      String inbox = "";
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        String[] words = line.split(" ", -1);
+        String answer =
+            switch (words[0]) {
+              case "PING" -> "PONG\r\n";
+              case "PUB", "HPUB" ->
+                  "HMSG " + words[2] + " " + inbox + " 16 16\r\nNATS/1.0 503\r\n\r\n\r\n";
+              default -> "";
+            };
+        inbox = words[0].equals("SUB") ? words[words.length - 1] : inbox;
+        to.write(answer.getBytes(StandardCharsets.UTF_8));
+      }
+    } catch (IOException e) {
+      // The client has gone.
+    }
+  }
+
+  @Test
+  @Report({"nats-io/nats-server#7527", "nats-io/nats.go#1921"})
+  void givenNatsWithAllConnectionsThatItTakes_thenItIsAnOutage_andEnds() throws Exception {
+    Path limits = Files.writeString(folder.resolve("nats.conf"), "max_connections: 1\n");
+    try (LocalServer server = FieldStore.NATS.start("-c", limits.toString())) {
+      String url = server.url() + "?timeout=1s";
+      try (LockClient first = LockClient.connect(url)) {
+        assertThat(isGranted(first)).isTrue();
+        assertThatThrownBy(() -> LockClient.connect(url).close())
+            .isInstanceOf(StoreUnavailableException.class)
+            .hasMessageNotContaining("Read past");
+        assertThat(isGranted(first)).as("who is in stays in").isTrue();
+      }
+      BoundedWait.until(LONG, "let in", () -> isOpened(url));
+    }
+  }
+
+  private static String[] member(int route, int first) {
+    return new String[] {
+      "-n", "n" + route,
+      "-cluster_name", "c",
+      "-cluster", "nats://127.0.0.1:" + route,
+      "-routes", "nats://127.0.0.1:" + first
+    };
+  }
+}
