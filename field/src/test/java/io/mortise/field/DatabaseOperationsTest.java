@@ -29,10 +29,6 @@ class DatabaseOperationsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "MYSQL, --autocommit=0",
-    "MARIADB, --autocommit=0",
-    "MYSQL, --transaction-isolation=SERIALIZABLE",
-    "MARIADB, --transaction-isolation=SERIALIZABLE",
     "MYSQL, --skip-character-set-client-handshake --character-set-server=latin1",
     "MARIADB, --skip-character-set-client-handshake --character-set-server=latin1",
     "MYSQL, --max-prepared-stmt-count=0",
@@ -44,7 +40,6 @@ class DatabaseOperationsTest {
     "POSTGRESQL, -c idle_in_transaction_session_timeout=50ms",
   })
   @Report({
-    "mysqljs/mysql#1726",
     "kagkarlsson/db-scheduler#295",
     "PyMySQL/mysqlclient#422",
     "freescout-help-desk/freescout#2781",

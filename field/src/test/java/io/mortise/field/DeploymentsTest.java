@@ -57,42 +57,6 @@ class DeploymentsTest {
 
   @ParameterizedTest
   @EnumSource
-  @Report({"redisson/redisson#2714", "apache/curator#600", "apache/curator#726"})
-  void givenWaitsThatAreInterruptedAgainAndAgain_thenNothingIsLeft(FieldStore store)
-      throws Exception {
-    String url = store.newUrl();
-    try (LockClient client = Trial.client(url);
-        LockClient other = Trial.client(url)) {
-      for (int round = 0; round < 20; round++) {
-        Thread waiting =
-            new Thread(
-                () -> {
-                  try (Lease lease = client.lock("x").acquire()) {
-                    lease.ensureValid();
-                  } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                  }
-                });
-        Lease held = round % 2 == 0 ? other.lock("x").acquireWithin(Trial.LONG) : null;
-        waiting.start();
-        BoundedWait.pass(Duration.ofNanos(round * 200_000L));
-        BoundedWait.until(
-            Trial.LONG,
-            "the thread ends",
-            () -> {
-              waiting.interrupt();
-              return !waiting.isAlive();
-            });
-        if (held != null) {
-          held.close();
-        }
-        other.lock("x").acquireWithin(Trial.LONG).close();
-      }
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource
   @Report({"spring-projects/spring-session#1086", "redis/lettuce#667"})
   void givenServerThatIsGone_whenTheClientIsClosed_thenThatEndsSoon(FieldStore store)
       throws Exception {
