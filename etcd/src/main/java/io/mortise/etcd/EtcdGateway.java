@@ -24,9 +24,8 @@ import org.jspecify.annotations.Nullable;
  * Requests to the JSON gateway of a cluster's members, as {@link HttpServers} sends them.
  *
  * <p>Where the URL has a user, requests bear a token. Etcd forgets tokens after minutes, when a
- * member restarts, or when any user or role is changed; then a new one is fetched. Etcd 3.4 does
- * not refuse a write whose token is older than such a change, and never answers it. So a new token
- * is fetched after a timeout too, and for the next watch after one that etcd has ended.
+ * member restarts, or when any user or role is changed; then a new one is fetched. So it is after a
+ * timeout, which may be due to an old token, and for the next watch after one that etcd has ended.
  * Thread-safe.
  */
 final class EtcdGateway implements AutoCloseable {
