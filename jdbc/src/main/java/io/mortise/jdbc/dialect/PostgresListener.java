@@ -51,7 +51,7 @@ final class PostgresListener implements NotificationListener {
 
   /** Versions before 14 have none. */
   private static final String IDLE_TIMEOUT =
-      "SELECT setting, set_config(name, '%d', false) FROM pg_settings WHERE name = 'idle_session_timeout'";
+      "SELECT setting, set_config(name, '%s', false) FROM pg_settings WHERE name = 'idle_session_timeout'";
 
   private final PostgresDriver driver;
   private final ServerDatabase server;

@@ -182,7 +182,7 @@ public final class StoreResources implements Executor {
     return names * LONGEST_NAME < limit
         ? silent()
         : new StoreUnavailableException(
-            "Store '%s' does not answer, or the names of %d nodes below '%s' are more than this client takes in one packet, %d bytes. Locks are not concerned. To list them, start this process with a larger -Djute.maxbuffer."
+            "Store '%s' does not answer, or the names of %s nodes below '%s' are more than this client takes in one packet, %s bytes. Locks are not concerned. To list them, start this process with a larger -Djute.maxbuffer."
                 .formatted(display, names, parent, limit));
   }
 
