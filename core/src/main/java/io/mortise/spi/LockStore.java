@@ -65,7 +65,8 @@ public interface LockStore extends Store {
    * The stores of the library's class loader, then those of the calling thread's: it may know more,
    * as in a container, or none, as on a thread of the common pool.
    *
-   * @param broken gets the failures of those that cannot be loaded, which concern no other store
+   * @param broken gets the failures of those of the library's own that cannot be loaded, which
+   *     concern no other store
    */
   private static List<LockStoreProvider> providers(List<Error> broken) {
     ClassLoader own = LockStoreProvider.class.getClassLoader();
@@ -73,7 +74,8 @@ public interface LockStore extends Store {
     List<LockStoreProvider> found = new ArrayList<>();
     load(ServiceLoader.load(LockStoreProvider.class, own), found, broken);
     if (context != null && context != own) {
-      load(ServiceLoader.load(LockStoreProvider.class, context), found, broken);
+      // It may have another copy of the library, none of whose stores is one here.
+      load(ServiceLoader.load(LockStoreProvider.class, context), found, new ArrayList<>());
     }
     return found;
   }
@@ -81,7 +83,7 @@ public interface LockStore extends Store {
   private static void load(
       ServiceLoader<LockStoreProvider> loader, List<LockStoreProvider> found, List<Error> broken) {
     Iterator<LockStoreProvider> providers = loader.iterator();
-    while (broken.size() < 100) { // a file of services that cannot be read fails for ever
+    while (broken.size() < 10) { // a file of services that cannot be read fails for ever
       try {
         if (!providers.hasNext()) {
           return;

@@ -9,12 +9,10 @@ import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.storekit.ServerIdentity;
 import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.time.Ticker;
-import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -24,9 +22,8 @@ import org.jspecify.annotations.Nullable;
  * Requests to the JSON gateway of a cluster's members, as {@link HttpServers} sends them.
  *
  * <p>Where the URL has a user, requests bear a token. Etcd forgets tokens after minutes, when a
- * member restarts, or when any user or role is changed; then a new one is fetched. So it is after a
- * timeout, which may be due to an old token, and for the next watch after one that etcd has ended.
- * Thread-safe.
+ * member restarts, or when any user or role is changed; then a new one is fetched, and for the next
+ * watch after one that etcd has ended. Thread-safe.
  */
 final class EtcdGateway implements AutoCloseable {
   private static final int MOST_IN_FLIGHT = 64;
@@ -109,8 +106,7 @@ final class EtcdGateway implements AutoCloseable {
         .thenCompose(
             with ->
                 send(request.apply(with))
-                    .exceptionallyCompose(failure -> retry(request, with, failure))
-                    .whenComplete((answer, failure) -> forgetIfSilent(with, failure)))
+                    .exceptionallyCompose(failure -> retry(request, with, failure)))
         .exceptionally(
             failure -> {
               throw translated(CompletionStages.cause(failure));
@@ -130,13 +126,6 @@ final class EtcdGateway implements AutoCloseable {
             && error.wantsToken()
         ? token(refused).thenCompose(with -> send(request.apply(with)))
         : CompletableFuture.failedFuture(failure);
-  }
-
-  private void forgetIfSilent(String with, @Nullable Throwable failure) {
-    Throwable cause = failure == null ? null : CompletionStages.cause(failure);
-    if (cause instanceof SocketTimeoutException || cause instanceof TimeoutException) {
-      forget(with);
-    }
   }
 
   /** The next request fetches another token than that. */

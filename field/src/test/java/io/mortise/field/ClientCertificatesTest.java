@@ -70,8 +70,6 @@ class ClientCertificatesTest {
   @Report({
     "redis/redis#6827",
     "redis/lettuce#1297",
-    "etcd-io/jetcd#492",
-    "IBM/etcd-java#24",
     "spring-cloud/spring-cloud-consul#212",
     "Ecwid/consul-api#121"
   })

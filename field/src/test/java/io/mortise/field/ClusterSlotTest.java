@@ -89,6 +89,9 @@ class ClusterSlotTest {
       from.ask("CLUSTER", "SETSLOT", number, "STABLE");
       to.ask("CLUSTER", "SETSLOT", number, "STABLE");
       assertThat(BoundedWait.join(client.lock(name(1)).acquireAsync(LONG)).isValid()).isTrue();
+    } finally {
+      from.ask("CLUSTER", "SETSLOT", number, "STABLE");
+      to.ask("CLUSTER", "SETSLOT", number, "STABLE");
     }
   }
 

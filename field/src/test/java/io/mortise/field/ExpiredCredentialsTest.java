@@ -78,7 +78,11 @@ class ExpiredCredentialsTest {
         ByteArrayOutputStream read = new ByteArrayOutputStream();
         String head = "";
         while (!head.endsWith("\r\n\r\n")) {
-          read.write(from.read());
+          int next = from.read();
+          if (next < 0) {
+            return;
+          }
+          read.write(next);
           head = read.toString(StandardCharsets.ISO_8859_1);
         }
         Matcher length = LENGTH.matcher(head);

@@ -17,11 +17,13 @@ import io.mortise.testkit.server.RedisServer;
 import io.mortise.testkit.server.ZooKeeperServer;
 import java.nio.file.Path;
 import java.util.EnumMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 
 /**
  * A store with a server of its own. What a report tells of all stores is tried on each; one server
@@ -79,9 +81,7 @@ enum FieldStore {
   }
 
   private static Optional<Path> dynalite() {
-    return "none".equals(System.getProperty("mortise.dynamodb"))
-        ? Optional.empty()
-        : DynaliteServer.install(Path.of("../dynamodb/src/test/dynalite"));
+    return DynaliteServer.install(Path.of("../dynamodb/src/test/dynalite"));
   }
 
   /** The server that all tests of the JVM share, which none may harm. */
@@ -104,8 +104,13 @@ enum FieldStore {
     return server;
   }
 
-  /** What starts a server. Without it the test is skipped, or on CI fails. */
+  /**
+   * What starts a server. Without it the test is skipped, or on CI fails, unless it is told that
+   * there is none.
+   */
   Path program() {
+    String property = "mortise." + name().toLowerCase(Locale.ROOT);
+    Assumptions.assumeFalse("none".equals(System.getProperty(property)), "SKIPPED: " + property);
     return TestPrerequisites.required(program, "A server for " + this);
   }
 

@@ -3,7 +3,6 @@ package io.mortise.field;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.DistributedReadWriteLock;
 import io.mortise.DistributedSemaphore;
 import io.mortise.Lease;
 import io.mortise.LockClient;
@@ -86,10 +85,13 @@ class WaitTest {
       List<CompletableFuture<Throwable>> upgrades = new ArrayList<>();
       List<Lease> readers = new ArrayList<>();
       for (LockClient client : List.of(one, other)) {
-        DistributedReadWriteLock lock = client.readWriteLock("x");
-        readers.add(lock.readLock().acquire());
+        readers.add(client.readWriteLock("x").readLock().acquire());
+      }
+      for (LockClient client : List.of(one, other)) {
         upgrades.add(
-            lock.writeLock()
+            client
+                .readWriteLock("x")
+                .writeLock()
                 .acquireAsync(Duration.ofSeconds(1))
                 .handle((lease, failure) -> failure));
       }

@@ -333,7 +333,7 @@ final class ScriptPipeline {
       if (later != null && cause != null) {
         refusals.incrementAndGet();
         refusal = "The cluster has refused it again and again: " + cause.getMessage() + ".";
-      } else if (cause == null) {
+      } else {
         refusals.set(0);
       }
       over = reloading && flying.isEmpty();

@@ -239,10 +239,12 @@ class SessionLocksTest extends HelperTest {
       throws Exception {
     Assumptions.assumeTrue(kind == TestDatabase.Kind.POSTGRESQL);
     SessionLease lease = locks.tryAcquire("migration").orElseThrow();
-    Future<Optional<SessionLease>> waiting = start(() -> others.tryAcquire("migration", LONG));
+    Future<Optional<SessionLease>> waiting =
+        start(() -> others.tryAcquire("migration", Duration.ofSeconds(100)));
     assertThat(waits(waiting)).isTrue();
     try (Connection migrating = database.connect()) {
-      onServer(migrating, "SET statement_timeout = '10s'");
+      // What else has a snapshot there, such as an ANALYZE, is over sooner.
+      onServer(migrating, "SET statement_timeout = '60s'");
       onServer(migrating, "CREATE INDEX CONCURRENTLY account_balance ON account (balance)");
     }
     assertThat(waiting.isDone()).isFalse();

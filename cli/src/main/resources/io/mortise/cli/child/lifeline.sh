@@ -107,39 +107,50 @@ kill_all() {
 
 # Sets $now, in tenths of a second: the time since the boot at which a new process begins, else what date shows, which counts
 # whole seconds. Not /proc/uptime: in a container that may be a file of lxcfs, which jumps, rounds, or goes away while the
-# command runs. A reading that fails keeps the last one, and the callers read again soon.
+# command runs. Fails if no process can be started just now: $now keeps the last reading, and the callers read again soon.
 now=0
 read_clock() {
   if [ "$clock" = date ]; then
     now=$(date +%s)0
-  elif line=$(cat /proc/self/stat 2>/dev/null); then
+  else
+    line=$(cat /proc/self/stat 2>/dev/null) || return 1
     # shellcheck disable=SC2086 # numbers to be split; what begins behind the name is the third field, and the 22nd counts
     set -- ${line##*) }
     now=$((${20} / 10))
   fi
 }
 
+# The reading from which a time is counted must not be an old one.
+read_clock_first() {
+  tries=0
+  until read_clock || [ "$tries" -ge "$1" ]; do
+    tries=$((tries + 1))
+    sleep 1
+  done
+}
+
 # SIGTERM, then up to $1 tenths of a second, then SIGKILL. What is stopped cannot end by itself, so it is woken. Whoever
 # has been found stays so when its parent ends first. Rounds are not time: one takes the longer the more processes there
 # are and the busier the machine is. So the clock decides, and no look begins that would not be over in time.
 end_all() {
-  read_clock
+  read_clock_first 5
   deadline=$((now + $1))
   look=0
   send TERM
   roots=$found
   # shellcheck disable=SC2086 # several ids
   [ "$found" = ' ' ] || kill -s CONT $found 2>/dev/null
-  while read_clock && [ "$now" -lt "$deadline" ]; do
+  while [ "$now" -lt "$deadline" ]; do
     if [ $((now + look)) -lt "$deadline" ]; then
       began=$now
       find_members
       roots=$found
       [ "$found" != ' ' ] || break
-      read_clock
+      read_clock || :
       look=$((now - began))
     fi
     sleep 0.1 2>/dev/null || sleep 1
+    read_clock || :
   done
   kill_all
 }
@@ -155,9 +166,9 @@ guard() {
     nap=
     dismissed=
     trap 'dismissed=yes; [ -z "$nap" ] || kill -s KILL "$nap" 2>/dev/null' USR1
-    read_clock
+    read_clock_first 1000000
     until=$((now + $1 - grace / 2))
-    while [ -z "$dismissed" ] && read_clock && [ "$now" -lt "$until" ]; do
+    while [ -z "$dismissed" ] && [ "$now" -lt "$until" ]; do
       # Whole seconds as long as there are two, and never too many.
       if [ $((until - now)) -ge 20 ]; then
         sleep $(((until - now) / 10 - 1)) &
@@ -170,6 +181,7 @@ guard() {
       else
         sleep 0.1 2>/dev/null || sleep 1
       fi
+      read_clock || :
     done
     trap '' USR1
     [ -z "$dismissed" ] || exit 0
@@ -196,6 +208,8 @@ watch() {
   trap '' HUP INT QUIT TERM TSTP TTIN TTOU
   PATH=$PATH:/usr/bin:/bin # for rm, sleep, cat, ps and date; the command keeps its own
   guard=
+  # Some emulators leave that field of a process at 0.
+  read_clock && [ "$now" -gt 0 ] || clock=date
   rm -rf -- "$folder"
   echo READY >&5
   # No answer: mortise has died. It stands still: the command waits for it.

@@ -220,7 +220,8 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
   @Override
   public void close() {
     if (open || lost) {
-      finishClose(engine().release(this, releaseAsync), closeDeadline());
+      PendingRelease pendingRelease = engine().release(this, releaseAsync);
+      finishClose(pendingRelease, pendingRelease == null ? 0 : closeDeadline());
     }
   }
 

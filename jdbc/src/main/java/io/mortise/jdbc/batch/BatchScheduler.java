@@ -137,7 +137,7 @@ final class BatchScheduler {
     }
     TransactionFailure transactionFailure = attempt.get();
     if (transactionFailure != null
-        && transactionFailure.errorKind() == ErrorKind.BROKEN
+        && transactionFailure.errorKind() != ErrorKind.BUSY
         && !transactionFailure.mayHaveRun()
         && !transactionRunner.isConnected()) {
       outage = transactionFailure;

@@ -349,7 +349,11 @@ final class TransactionRunner {
         transactionFailure.errorKind(),
         e.getMessage());
     rollBack();
-    wasDenied = database.isDenied(e) && ticker.nanos() - madeAt > BETWEEN_REPLACEMENTS.toNanos();
+    wasDenied =
+        database.borrows()
+            && transactionFailure.errorKind() == ErrorKind.UNFIT
+            && database.isDenied(e)
+            && ticker.nanos() - madeAt > BETWEEN_REPLACEMENTS.toNanos();
     if (database.errorKind(e) == ErrorKind.READ_ONLY) {
       database.demoted();
     }

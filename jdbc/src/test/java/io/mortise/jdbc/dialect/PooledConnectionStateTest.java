@@ -78,7 +78,9 @@ class PooledConnectionStateTest {
       Connection lent = idle.poll();
       if (lent == null) {
         lent = from.getConnection();
-        AS_GIVEN.restore(lent);
+        lent.setTransactionIsolation(AS_GIVEN.isolation());
+        lent.setNetworkTimeout(Runnable::run, AS_GIVEN.networkTimeout());
+        lent.setAutoCommit(AS_GIVEN.autoCommit());
         all.add(lent);
       }
       Connection real = lent;
