@@ -14,9 +14,11 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Addresses that servers tell their clients, and that lead nowhere from there. */
+@Tag("extended")
 class AdvertisedAddressesTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 

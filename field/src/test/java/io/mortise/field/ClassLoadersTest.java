@@ -25,12 +25,14 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Class loaders and thread-locals of whoever happens to call. */
+@Tag("extended")
 class ClassLoadersTest {
   private static final InheritableThreadLocal<Object> TENANT = new InheritableThreadLocal<>();
 

@@ -16,9 +16,11 @@ import java.time.Duration;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Slots of a Redis Cluster that are on their way, or that nobody serves. */
+@Tag("extended")
 class ClusterSlotTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final int BUCKETS = 8;

@@ -13,9 +13,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A database whose connections others have used up. */
+@Tag("long")
 class ConnectionsLeftTest {
   private static final Duration TTL = Duration.ofSeconds(6);
 

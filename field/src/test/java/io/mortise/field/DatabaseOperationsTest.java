@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Databases whose administrator chose otherwise, or works on them. */
-@Tag("extended")
+@Tag("long")
 class DatabaseOperationsTest {
   /** Longer than a try may take. */
   private static final Duration WORK = Duration.ofSeconds(6);

@@ -28,11 +28,13 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What becomes of connections that a pool of the application lends. */
+@Tag("long")
 class DatabasePoolTest {
   private static final int SIZE = 3;
   private static final Duration BOUND = Duration.ofSeconds(25);

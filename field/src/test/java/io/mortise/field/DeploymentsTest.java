@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Many processes that come or go at one time. */
-@Tag("extended")
+@Tag("long")
 class DeploymentsTest {
   private static final int REPLICAS = 20;
 

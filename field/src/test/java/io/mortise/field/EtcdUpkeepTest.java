@@ -25,10 +25,12 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What operators of etcd do while clients are open: users, tokens, members. */
+@Tag("extended")
 class EtcdUpkeepTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final Duration TTL = Duration.ofSeconds(15);

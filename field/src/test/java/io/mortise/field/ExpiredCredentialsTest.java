@@ -25,9 +25,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Signatures that AWS does not take for a while: a session's token, and the time. */
+@Tag("extended")
 class ExpiredCredentialsTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 

@@ -30,10 +30,12 @@ import java.util.List;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLServerSocket;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Servers that let nobody in now, or speak otherwise: what opening says about them is true. */
+@Tag("extended")
 class FalseReasonsTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 

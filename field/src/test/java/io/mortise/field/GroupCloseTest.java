@@ -9,10 +9,12 @@ import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
 import io.mortise.testkit.server.LocalServer;
 import java.time.Duration;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** How long it takes to give up locks of a store that does not answer. */
+@Tag("extended")
 class GroupCloseTest {
   private static final int LOCKS = 8;
 

@@ -13,11 +13,13 @@ import io.mortise.verification.log.RecordedLog;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Locks that belong to threads. */
+@Tag("long")
 @SuppressWarnings("LockNotBeforeTry") // What is tried is how they are given back, or not.
 class JavaLockTest {
   private static final Duration LONG = Duration.ofSeconds(30);

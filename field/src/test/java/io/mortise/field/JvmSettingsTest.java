@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Settings of a JVM that are meant for something else, and its end. */
+@Tag("extended")
 class JvmSettingsTest {
   /** Of the emulator of DynamoDB, for another JVM. */
   static final String CREDENTIALS = "-Daws.accessKeyId=test -Daws.secretAccessKey=test";

@@ -22,11 +22,13 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Machines of other languages, with digits, letters and years of their own. */
+@Tag("extended")
 class LocaleTest {
   /** Longer than the TTL. */
   private static final Duration TTL = Duration.ofSeconds(2);

@@ -8,10 +8,12 @@ import io.mortise.LockClient;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Names that other libraries confused, refused or cut. */
+@Tag("long")
 class LockNamesTest {
   private static final String LOCK = "\uD83D\uDD12";
   private static final String OPEN_LOCK = "\uD83D\uDD13";

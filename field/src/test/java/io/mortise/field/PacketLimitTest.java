@@ -12,9 +12,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What is more than one packet of ZooKeeper may hold. */
+@Tag("extended")
 class PacketLimitTest {
   private static final String PROPERTY = "jute.maxbuffer";
   private static final String LIMIT = "65536";

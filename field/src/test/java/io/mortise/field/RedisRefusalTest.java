@@ -22,10 +22,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A Redis that runs and refuses, and proxies that know less than Redis. */
+@Tag("extended")
 class RedisRefusalTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final Duration TTL = Duration.ofSeconds(30);

@@ -18,11 +18,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Certificates that are renewed on disk while a client is open. */
+@Tag("extended")
 class RenewedCertificatesTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 

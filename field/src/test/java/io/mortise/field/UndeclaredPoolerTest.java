@@ -29,9 +29,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A pooler in transaction mode that nobody told of: other applications share its connections. */
+@Tag("extended")
 class UndeclaredPoolerTest {
   private static PgBouncer pooler;
 

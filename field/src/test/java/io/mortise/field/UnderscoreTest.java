@@ -9,10 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Hosts whose names have an underscore, as those of Docker Compose. */
+@Tag("extended")
 class UnderscoreTest {
   /** Stores that connect by our own sockets. */
   private static final List<FieldStore> OWN =

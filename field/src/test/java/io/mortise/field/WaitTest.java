@@ -14,11 +14,13 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Waits that other libraries forgot, let end too late, or could not end. */
+@Tag("long")
 class WaitTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final int ROUNDS = 30;
