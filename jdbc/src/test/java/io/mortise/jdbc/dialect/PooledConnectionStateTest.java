@@ -79,6 +79,7 @@ class PooledConnectionStateTest {
       if (lent == null) {
         lent = from.getConnection();
         lent.setTransactionIsolation(AS_GIVEN.isolation());
+        lent.setReadOnly(AS_GIVEN.readOnly());
         lent.setNetworkTimeout(Runnable::run, AS_GIVEN.networkTimeout());
         lent.setAutoCommit(AS_GIVEN.autoCommit());
         all.add(lent);
