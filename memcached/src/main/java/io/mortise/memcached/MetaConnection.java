@@ -56,8 +56,6 @@ final class MetaConnection {
   void open(ConnectionCheck check) throws IOException {
     long millis = target.timeout().toMillis();
     connect(InetAddress.getAllByName(target.host()), millis);
-    socket.setTcpNoDelay(true);
-    SocketKeepAlive.enable(socket);
     // A server may send a byte now and then for ever.
     CompletableFuture<Void> limit =
         CompletableFuture.runAsync(
@@ -78,7 +76,8 @@ final class MetaConnection {
     for (InetAddress address : addresses) {
       Socket trying = socket;
       try {
-        trying.connect(
+        SocketKeepAlive.connect(
+            trying,
             new InetSocketAddress(address, target.port()),
             (int) Math.max(1, millis / addresses.length));
         return;

@@ -116,8 +116,6 @@ final class HttpConnection {
   void open(@Nullable SSLContext tls) throws IOException {
     String host = address.getHostString();
     Socket plain = connected(resolver.addresses(host));
-    plain.setTcpNoDelay(true);
-    SocketKeepAlive.enable(plain);
     plain.setSoTimeout((int) limit.toMillis());
     isSecured = tls != null;
     Socket speaking = tls == null ? plain : secured(tls, plain, host);
@@ -142,7 +140,7 @@ final class HttpConnection {
       int millis = (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(share));
       try {
         InetAddress to = all[(first + next) % all.length];
-        trying.connect(new InetSocketAddress(to, address.getPort()), millis);
+        SocketKeepAlive.connect(trying, new InetSocketAddress(to, address.getPort()), millis);
         route = from + next * servers;
         return trying;
       } catch (IOException e) {

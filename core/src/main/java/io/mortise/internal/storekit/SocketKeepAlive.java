@@ -1,6 +1,7 @@
 package io.mortise.internal.storekit;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketOption;
 import java.time.Duration;
@@ -39,8 +40,17 @@ public final class SocketKeepAlive {
 
   private SocketKeepAlive() {}
 
-  /** Turns it on; with the system's intervals where others cannot be set. */
-  public static void enable(Socket socket) throws IOException {
+  /**
+   * Connects a new socket, which sends at once what is written, and with keep-alive; with the
+   * system's intervals where others cannot be set. Blocks. Another thread ends that by closing the
+   * socket.
+   *
+   * @param millis for how long; more than 0
+   */
+  public static void connect(Socket socket, InetSocketAddress to, int millis) throws IOException {
+    // First: the JDK makes a socket at its first use, and a close() meanwhile is lost on that use.
+    socket.setTcpNoDelay(true);
+    socket.connect(to, millis);
     socket.setKeepAlive(true);
     for (SocketOption<?> option : socket.supportedOptions()) {
       Integer value = OPTIONS.get(option.name());

@@ -123,8 +123,6 @@ final class RespConnection {
    */
   void open() throws IOException {
     Socket connected = connect();
-    connected.setTcpNoDelay(true);
-    SocketKeepAlive.enable(connected);
     // A handshake and two questions, each of which may take as long as one.
     within(
         endpoint.timeout().multipliedBy(2),
@@ -185,7 +183,7 @@ final class RespConnection {
         if (killed) {
           throw new IOException("The connection was closed.");
         }
-        made.connect(new InetSocketAddress(address, endpoint.port()), share);
+        SocketKeepAlive.connect(made, new InetSocketAddress(address, endpoint.port()), share);
         return made;
       } catch (IOException e) {
         made.close();
