@@ -137,6 +137,8 @@ public final class H2Dialect implements Dialect {
       // Concurrent update, deadlock, lock timeout, query timeout, two first inserts of one row.
       case 90131, 40001, 50200, 57014, 23505 -> ErrorKind.BUSY;
       case 90097 -> ErrorKind.READ_ONLY;
+      // Logins that are refused, no database.
+      case 28000, 90013, 90146, 90149 -> ErrorKind.UNFIT;
       // Rights, tables gone.
       case 90096, 42102, 42103, 42104 -> ErrorKind.UNFIT;
       // Data of a wrong form: a bug, but no reason to drop the connection.

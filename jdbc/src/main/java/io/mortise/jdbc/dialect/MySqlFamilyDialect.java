@@ -256,9 +256,11 @@ abstract sealed class MySqlFamilyDialect implements Dialect permits MySqlDialect
       case 1792, 1836, 1036 -> ErrorKind.READ_ONLY;
       // Rights, no such database, table or column, binary log of statements.
       case 1044, 1045, 1142, 1143, 1227, 1049, 1146, 1054, 1665 -> ErrorKind.UNFIT;
+      // Logins that are refused, no database.
+      case 1251, 1698, 1820, 1862, 3118, 1046 -> ErrorKind.UNFIT;
       // Data of a wrong form: a bug, but no reason to drop the connection.
       case 1064, 1264, 1267, 1366, 1406, 1690 -> ErrorKind.UNFIT;
-      default -> ErrorKind.BROKEN;
+      default -> hasNoKey(error) || hasNoTls(error) ? ErrorKind.UNFIT : ErrorKind.BROKEN;
     };
   }
 

@@ -304,11 +304,17 @@ public final class PostgresDialect implements Dialect {
       case "25006" -> ErrorKind.READ_ONLY;
       // Rights, no such table or column or schema.
       case "42501", "42P01", "42703", "3F000" -> ErrorKind.UNFIT;
+      // Password, no such database. Not 28000 and 08004, which are also said where a service that
+      // authenticates is down, or the server cannot fork.
+      case "28P01", "3D000" -> ErrorKind.UNFIT;
       // A plan that the tables have outlived, or a statement that the connection has lost.
       case "0A000", "26000" -> ErrorKind.BROKEN;
       default ->
           // Data or statement of a wrong form: a bug, but no reason to drop the connection.
-          state.startsWith("22") || state.startsWith("42") || state.startsWith("23")
+          state.startsWith("22")
+                  || state.startsWith("42")
+                  || state.startsWith("23")
+                  || Dialect.isUntrusted(error)
               ? ErrorKind.UNFIT
               : ErrorKind.BROKEN;
     };

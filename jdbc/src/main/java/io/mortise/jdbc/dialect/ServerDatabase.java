@@ -41,9 +41,6 @@ import org.slf4j.LoggerFactory;
  * ours only.
  */
 public final class ServerDatabase implements Database {
-  /** Also said where a service that authenticates is down, or the server cannot fork. */
-  private static final Set<String> PASSING = Set.of("28000", "08004");
-
   private static final Logger log = LoggerFactory.getLogger(ServerDatabase.class);
 
   private static final String VERSION = "1";
@@ -391,12 +388,7 @@ public final class ServerDatabase implements Database {
 
   @Override
   public ErrorKind errorKind(SQLException error) {
-    ErrorKind errorKind = dialect.errorKind(error);
-    return errorKind != ErrorKind.BUSY
-            && !PASSING.contains(String.valueOf(error.getSQLState()))
-            && DatabaseRefusal.isAtTheDoor(dialect.reason(error))
-        ? ErrorKind.UNFIT
-        : errorKind;
+    return dialect.errorKind(error);
   }
 
   @Override
