@@ -11,7 +11,6 @@ import io.mortise.testkit.server.NatsServer;
 import io.mortise.testkit.server.RedisServer;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -20,27 +19,10 @@ import org.junit.jupiter.api.Test;
 /** Addresses that servers tell their clients, and that lead nowhere from there. */
 @Tag("extended")
 class AdvertisedAddressesTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
-
-  private static boolean isGranted(LockClient client) {
-    try {
-      return client
-          .lock("other")
-          .tryAcquire()
-          .map(
-              lease -> {
-                lease.close();
-                return true;
-              })
-          .orElse(false);
-    } catch (LockException e) {
-      return false;
-    }
-  }
 
   private static boolean isServed(String url) {
     try (LockClient client = LockClient.connect(url)) {
-      return isGranted(client);
+      return Trial.isGranted(client, "other");
     } catch (LockException e) {
       return false;
     }
@@ -76,13 +58,13 @@ class AdvertisedAddressesTest {
                     "127.0.0.1:" + silent.getLocalPort()));
       }
       String direct = servers.get(0).url() + "?timeout=1s";
-      BoundedWait.until(LONG, "JetStream had a leader", () -> isServed(direct));
+      BoundedWait.until(Trial.LONG, "JetStream had a leader", () -> isServed(direct));
       try (FaultInjectionProxy fair = FaultInjectionProxy.to(servers.get(0).port());
           LockClient client =
               LockClient.connect("nats://127.0.0.1:" + fair.port() + "?timeout=1m")) {
-        Lease lease = client.lock("held").acquireWithin(LONG);
+        Lease lease = client.lock("held").acquireWithin(Trial.LONG);
         fair.reset();
-        BoundedWait.until(LONG, "granted again", () -> isGranted(client));
+        BoundedWait.until(Trial.LONG, "granted again", () -> Trial.isGranted(client, "other"));
         assertThat(lease.isValid()).isTrue();
       }
     } finally {

@@ -191,7 +191,7 @@ class ClassLoadersTest {
   @EnumSource
   void givenThreadOfAnApplicationThatOpens_thenNoThreadKeepsItsLocals_norItsLoaderAfterTheClose(
       FieldStore store) throws Exception {
-    LeftBehind left = used(JvmSettingsTest.url(store));
+    LeftBehind left = used(store.newUrl());
     try {
       awaitGone(left.tenant(), "thread-local");
     } finally {

@@ -22,7 +22,6 @@ import org.junit.jupiter.api.Test;
 /** Slots of a Redis Cluster that are on their way, or that nobody serves. */
 @Tag("extended")
 class ClusterSlotTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
   private static final int BUCKETS = 8;
 
   private static RedisCluster cluster;
@@ -90,7 +89,8 @@ class ClusterSlotTest {
       BoundedWait.join(client.lock(name(2)).acquireAsync()).close();
       from.ask("CLUSTER", "SETSLOT", number, "STABLE");
       to.ask("CLUSTER", "SETSLOT", number, "STABLE");
-      assertThat(BoundedWait.join(client.lock(name(1)).acquireAsync(LONG)).isValid()).isTrue();
+      assertThat(BoundedWait.join(client.lock(name(1)).acquireAsync(Trial.LONG)).isValid())
+          .isTrue();
     } finally {
       from.ask("CLUSTER", "SETSLOT", number, "STABLE");
       to.ask("CLUSTER", "SETSLOT", number, "STABLE");
@@ -120,7 +120,7 @@ class ClusterSlotTest {
       }
       stopped.pause();
       BoundedWait.until(
-          LONG,
+          Trial.LONG,
           "the cluster is down",
           () -> serving.ask("CLUSTER", "INFO").get(0).contains("cluster_state:fail"));
       assertThatThrownBy(() -> client.lock(name(served)).tryAcquire())
@@ -130,7 +130,7 @@ class ClusterSlotTest {
     } finally {
       stopped.resume();
       BoundedWait.until(
-          LONG,
+          Trial.LONG,
           "the cluster is whole",
           () -> serving.ask("CLUSTER", "INFO").get(0).contains("cluster_state:ok"));
       cluster

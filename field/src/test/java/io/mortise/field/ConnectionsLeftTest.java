@@ -7,10 +7,6 @@ import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.LocalServer;
 import io.mortise.testkit.server.PostgresServer;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
@@ -21,13 +17,6 @@ import org.junit.jupiter.api.Test;
 class ConnectionsLeftTest {
   private static final Duration TTL = Duration.ofSeconds(6);
 
-  private static void execute(String url, String sql) throws SQLException {
-    try (Connection admin = DriverManager.getConnection(url);
-        Statement statement = admin.createStatement()) {
-      statement.execute(sql);
-    }
-  }
-
   @Test
   @Report({
     "zammad/zammad-helm#52",
@@ -37,8 +26,8 @@ class ConnectionsLeftTest {
   void givenOneConnectionLeft_thenItIsTheRenewals_andTheLeaseIsKept() throws Exception {
     LocalServer server = FieldStore.POSTGRESQL.start();
     try (server) {
-      execute(server.url(), "CREATE ROLE locks LOGIN PASSWORD 'few' CONNECTION LIMIT 3");
-      execute(server.url(), "GRANT CREATE, USAGE ON SCHEMA public TO locks");
+      Trial.execute(server.url(), "CREATE ROLE locks LOGIN PASSWORD 'few' CONNECTION LIMIT 3");
+      Trial.execute(server.url(), "GRANT CREATE, USAGE ON SCHEMA public TO locks");
       String url =
           server
               .url()
@@ -49,8 +38,8 @@ class ConnectionsLeftTest {
         Lease lease = client.lock("held").tryAcquire().orElseThrow();
         Lease foreign = other.lock("awaited").tryAcquire().orElseThrow();
         CompletableFuture<Lease> waiter = client.lock("awaited").acquireAsync();
-        execute(server.url(), "ALTER ROLE locks CONNECTION LIMIT 1");
-        execute(
+        Trial.execute(server.url(), "ALTER ROLE locks CONNECTION LIMIT 1");
+        Trial.execute(
             server.url(),
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'locks'");
         long end = System.nanoTime() + TTL.multipliedBy(2).toNanos();
@@ -62,7 +51,7 @@ class ConnectionsLeftTest {
           BoundedWait.until(TTL, "a try ends", other1::isDone);
         }
         assertThat(lease.state()).isNotEqualTo(Lease.State.LOST);
-        execute(server.url(), "ALTER ROLE locks CONNECTION LIMIT 3");
+        Trial.execute(server.url(), "ALTER ROLE locks CONNECTION LIMIT 3");
         foreign.close();
         BoundedWait.join(waiter).close();
         lease.close();

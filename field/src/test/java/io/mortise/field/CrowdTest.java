@@ -6,7 +6,6 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.RedisServer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,7 +18,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Many waiters, and many names that are waited for. */
 @Tag("long")
 class CrowdTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
   private static final int WAITERS = 100;
   private static final int NAMES = 200;
 
@@ -54,7 +52,7 @@ class CrowdTest {
         }
       }
       BoundedWait.until(
-          LONG,
+          Trial.LONG,
           "all interrupted waiters end",
           () -> {
             waiters.forEach(Thread::interrupt);
@@ -64,9 +62,11 @@ class CrowdTest {
       assertThat(lease.isValid()).isTrue();
       lease.close();
       BoundedWait.until(
-          LONG, "the lock is free for others", () -> holder.lock("x").tryAcquire().isPresent());
+          Trial.LONG,
+          "the lock is free for others",
+          () -> holder.lock("x").tryAcquire().isPresent());
       BoundedWait.until(
-          LONG,
+          Trial.LONG,
           "nobody waits any more",
           () -> holder.admin().find("x").orElseThrow().waiters().isEmpty());
     }

@@ -10,8 +10,6 @@ import io.mortise.testkit.server.MariaDbServer;
 import io.mortise.testkit.server.MySqlServer;
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -97,24 +95,16 @@ class DatabaseOperationsTest {
       CompletableFuture<Lease> next = other.lock("x").acquireAsync();
       CompletableFuture<Lease> free = other.lock("free").acquireAsync();
       BoundedWait.join(free).close();
-      execute(connection, begin);
+      Trial.execute(connection, begin.toArray(String[]::new));
       CompletableFuture<Lease> late = other.lock("late").acquireAsync();
       CompletableFuture<Void> released = lease.releaseAsync();
       BoundedWait.pass(WORK);
       assertThat(next).isNotCompletedExceptionally();
       assertThat(late).isNotCompletedExceptionally();
-      execute(connection, end);
+      Trial.execute(connection, end.toArray(String[]::new));
       BoundedWait.join(released);
       BoundedWait.join(next).close();
       BoundedWait.join(late).close();
-    }
-  }
-
-  private static void execute(Connection connection, List<String> statements) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      for (String each : statements) {
-        statement.execute(each);
-      }
     }
   }
 }

@@ -6,7 +6,6 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.LockException;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.spi.LockStore;
 import io.mortise.testkit.BoundedWait;
@@ -96,7 +95,7 @@ class DatabasePoolTest {
   void givenPoolWithASchemaAndWithoutAutoCommit_thenTheTablesStandThere_andThePathStays()
       throws Exception {
     try (LocalServer server = FieldStore.POSTGRESQL.start()) {
-      execute(server.url(), "CREATE SCHEMA locks");
+      Trial.execute(server.url(), "CREATE SCHEMA locks");
       HikariConfig config = config(server.url());
       config.setAutoCommit(false);
       config.setSchema("locks");
@@ -131,7 +130,7 @@ class DatabasePoolTest {
     JdbcStore.open(FieldStore.with(server.url(), prefix)).close();
     String[] users = {"rota", "rotb"};
     for (String user : users) {
-      execute(admin(server), granted(kind, user));
+      Trial.execute(admin(server), granted(kind, user));
     }
     HikariConfig config = config(server.url().replaceFirst("\\?.*", ""));
     config.setUsername(users[0]);
@@ -142,12 +141,12 @@ class DatabasePoolTest {
         Lease held = locks.lock("held").acquire()) {
       pool.getHikariConfigMXBean().setUsername(users[1]);
       pool.getHikariPoolMXBean().softEvictConnections();
-      execute(admin(server), dropped(kind, users[0]));
-      BoundedWait.until(BOUND, "a lock is granted", () -> isGranted(locks, "free"));
+      Trial.execute(admin(server), dropped(kind, users[0]));
+      BoundedWait.until(BOUND, "a lock is granted", () -> Trial.isGranted(locks, "free"));
       BoundedWait.pass(Duration.ofSeconds(7));
       held.ensureValid();
     } finally {
-      execute(admin(server), dropped(kind, users[1]));
+      Trial.execute(admin(server), dropped(kind, users[1]));
     }
   }
 
@@ -179,14 +178,14 @@ class DatabasePoolTest {
               BOUND,
               "the pool is full",
               () -> pool.getHikariPoolMXBean().getTotalConnections() == 6);
-          execute(
+          Trial.execute(
               primary.url(),
               "ALTER SYSTEM SET default_transaction_read_only = on",
               "SELECT pg_reload_conf()");
           query(standby.url(), "SELECT pg_promote()");
           // For new connections only.
           address.spread(standby.port());
-          BoundedWait.until(BOUND, "a lock is granted", () -> isGranted(locks, "after"));
+          BoundedWait.until(BOUND, "a lock is granted", () -> Trial.isGranted(locks, "after"));
         }
       }
     }
@@ -209,16 +208,6 @@ class DatabasePoolTest {
       CompletableFuture<Lease> waiter = locks.lock("a").acquireAsync().toCompletableFuture();
       held.close();
       BoundedWait.join(waiter).close();
-    }
-  }
-
-  private static boolean isGranted(LockClient locks, String name) {
-    try {
-      var lease = locks.lock(name).tryAcquire();
-      lease.ifPresent(Lease::close);
-      return lease.isPresent();
-    } catch (LockException e) {
-      return false;
     }
   }
 
@@ -264,15 +253,6 @@ class DatabasePoolTest {
         ResultSet row = statement.executeQuery(query)) {
       row.next();
       return row.getString(1);
-    }
-  }
-
-  private static void execute(String url, String... statements) throws SQLException {
-    try (Connection connection = DriverManager.getConnection(url);
-        Statement statement = connection.createStatement()) {
-      for (String sql : statements) {
-        statement.execute(sql);
-      }
     }
   }
 

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.JdbcStore;
@@ -44,7 +43,7 @@ class DatabaseSettingsTest {
   void givenServerThatEndsIdleSessions_whenAProcessHoldsAndWaits_thenItKeepsItsConnections()
       throws Exception {
     LocalServer server = FieldStore.POSTGRESQL.shared();
-    execute(
+    Trial.execute(
         server.url(),
         "CREATE ROLE quiet LOGIN PASSWORD 'secret'",
         "CREATE SCHEMA quiet AUTHORIZATION quiet",
@@ -83,7 +82,7 @@ class DatabaseSettingsTest {
         BoundedWait.join(waiter).close();
       }
       // News of sessions that nobody has any more.
-      execute(
+      Trial.execute(
           admin(server),
           "INSERT INTO mortise.mortise_news (session, kind, name, attempt, token, tokens, flag, timed, how)"
               + " VALUES ('nobodynobody', 'wanted', 'a', 'nobodynobody0000000001', 0, 0, 0, 0, ''),"
@@ -102,14 +101,14 @@ class DatabaseSettingsTest {
   @Report({"brianc/node-postgres#2419", "osm2pgsql-dev/osm2pgsql#2011", "amacneil/dbmate#169"})
   void givenSearchPathWithoutASchema_whenOpened_thenItIsUnfit_byName(String path) throws Exception {
     LocalServer server = FieldStore.POSTGRESQL.shared();
-    execute(server.url(), "CREATE ROLE lost LOGIN PASSWORD 'secret'");
+    Trial.execute(server.url(), "CREATE ROLE lost LOGIN PASSWORD 'secret'");
     try {
-      execute(server.url(), "ALTER ROLE lost SET search_path = " + path);
+      Trial.execute(server.url(), "ALTER ROLE lost SET search_path = " + path);
       assertThatThrownBy(() -> JdbcStore.open(as(server, "lost", "secret")))
           .isInstanceOf(StoreUnfitException.class)
           .hasMessageContaining("currentSchema");
     } finally {
-      execute(server.url(), "DROP ROLE lost");
+      Trial.execute(server.url(), "DROP ROLE lost");
     }
   }
 
@@ -166,13 +165,13 @@ class DatabaseSettingsTest {
     try (LocalServer server = kind.start();
         FaultInjectionProxy proxy = FaultInjectionProxy.to(server.port())) {
       boolean isPostgres = kind == FieldStore.POSTGRESQL;
-      execute(
+      Trial.execute(
           admin(server),
           isPostgres
               ? "CREATE ROLE rotated LOGIN SUPERUSER PASSWORD 'first'"
               : "CREATE USER 'rotated'@'%' IDENTIFIED BY 'first'");
       if (!isPostgres) {
-        execute(admin(server), "GRANT ALL ON mortise.* TO 'rotated'@'%'");
+        Trial.execute(admin(server), "GRANT ALL ON mortise.* TO 'rotated'@'%'");
       }
       String change =
           isPostgres
@@ -181,15 +180,15 @@ class DatabaseSettingsTest {
       String url = FieldStore.through(proxy, server, as(server, "rotated", "first"));
       try (LockClient locks = LockClient.connect(url)) {
         locks.lock("a").acquire().close();
-        execute(admin(server), change.formatted("second"));
+        Trial.execute(admin(server), change.formatted("second"));
         proxy.reset();
         assertThatThrownBy(() -> locks.lock("a").tryAcquire())
             .isInstanceOf(StoreUnfitException.class)
             .hasMessageContaining("does not let this user in")
             .hasMessageContaining("Check user and password")
             .hasMessageNotContaining("first");
-        execute(admin(server), change.formatted("first"));
-        BoundedWait.until(BOUND, "a lock is granted", () -> isGranted(locks));
+        Trial.execute(admin(server), change.formatted("first"));
+        BoundedWait.until(BOUND, "a lock is granted", () -> Trial.isGranted(locks, "a"));
       }
     }
   }
@@ -206,10 +205,10 @@ class DatabaseSettingsTest {
         FaultInjectionProxy proxy = FaultInjectionProxy.to(server.port())) {
       String plain = server.url() + "&sslMode=DISABLED";
       // Now the server knows it.
-      execute(plain + "&allowPublicKeyRetrieval=true", "SELECT 1");
+      Trial.execute(plain + "&allowPublicKeyRetrieval=true", "SELECT 1");
       try (LockClient locks = LockClient.connect(FieldStore.through(proxy, server, plain))) {
         locks.lock("a").acquire().close();
-        execute(server.adminUrl(), "FLUSH PRIVILEGES");
+        Trial.execute(server.adminUrl(), "FLUSH PRIVILEGES");
         proxy.reset();
         assertThatThrownBy(() -> locks.lock("a").tryAcquire())
             .isInstanceOf(StoreUnfitException.class)
@@ -232,8 +231,8 @@ class DatabaseSettingsTest {
         LockClient locks =
             LockClient.builder().url(admin(server)).ttl(Duration.ofSeconds(6)).build();
         Lease held = locks.lock("held").acquire()) {
-      assertThat(isGranted(locks)).isTrue();
-      execute(admin(server), "SET GLOBAL read_only = 1");
+      assertThat(Trial.isGranted(locks, "a")).isTrue();
+      Trial.execute(admin(server), "SET GLOBAL read_only = 1");
       // The connection is never idle.
       BoundedWait.until(
           BOUND,
@@ -242,9 +241,9 @@ class DatabaseSettingsTest {
               catchThrowable(() -> locks.lock("a").tryAcquire().orElseThrow().close())
                   instanceof StoreUnavailableException);
       assertThat(held.isValid()).as("the session was not renewed and lives").isTrue();
-      assertThat(isGranted(locks)).isFalse();
-      execute(admin(server), "SET GLOBAL read_only = 0");
-      BoundedWait.until(BOUND, "a lock is granted", () -> isGranted(locks));
+      assertThat(Trial.isGranted(locks, "a")).isFalse();
+      Trial.execute(admin(server), "SET GLOBAL read_only = 0");
+      BoundedWait.until(BOUND, "a lock is granted", () -> Trial.isGranted(locks, "a"));
     }
   }
 
@@ -271,11 +270,11 @@ class DatabaseSettingsTest {
         try (LockClient locks = LockClient.connect(hosts)) {
           locks.lock("a").acquire().close();
           primary.kill();
-          BoundedWait.until(BOUND, "the outage is met", () -> !isGranted(locks));
+          BoundedWait.until(BOUND, "the outage is met", () -> !Trial.isGranted(locks, "a"));
           all(standby.url(), "SELECT pg_promote()");
           // The driver remembers a standby for ten seconds unless it is told otherwise.
           BoundedWait.until(
-              Duration.ofSeconds(6), "the new primary is found", () -> isGranted(locks));
+              Duration.ofSeconds(6), "the new primary is found", () -> Trial.isGranted(locks, "a"));
         }
       }
     }
@@ -298,21 +297,11 @@ class DatabaseSettingsTest {
         assertThat(other.lock("a").tryAcquire()).isEmpty();
         held.ensureValid();
       }
-      BoundedWait.until(BOUND, "a release is seen", () -> isGranted(other));
+      BoundedWait.until(BOUND, "a release is seen", () -> Trial.isGranted(other, "a"));
       BoundedWait.until(
           BOUND,
           "no transaction is left open",
           () -> all(admin(server), "SELECT trx_id FROM information_schema.innodb_trx").isEmpty());
-    }
-  }
-
-  private static boolean isGranted(LockClient locks) {
-    try {
-      var lease = locks.lock("a").tryAcquire();
-      lease.ifPresent(Lease::close);
-      return lease.isPresent();
-    } catch (LockException e) {
-      return false;
     }
   }
 
@@ -341,14 +330,5 @@ class DatabaseSettingsTest {
       throw new AssertionError(e);
     }
     return told;
-  }
-
-  private static void execute(String url, String... statements) throws SQLException {
-    try (Connection connection = DriverManager.getConnection(url);
-        Statement statement = connection.createStatement()) {
-      for (String sql : statements) {
-        statement.execute(sql);
-      }
-    }
   }
 }

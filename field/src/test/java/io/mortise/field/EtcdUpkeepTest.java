@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.LockException;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.RedisServer;
@@ -32,7 +31,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** What operators of etcd do while clients are open: users, tokens, members. */
 @Tag("extended")
 class EtcdUpkeepTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
   private static final Duration TTL = Duration.ofSeconds(15);
 
   @TempDir private Path folder;
@@ -65,22 +63,6 @@ class EtcdUpkeepTest {
 
   private static String url(EtcdServer server) {
     return server.url().replace("//", "//me:p@");
-  }
-
-  private static boolean isGranted(LockClient client) {
-    try {
-      return client
-          .lock("other")
-          .tryAcquire()
-          .map(
-              lease -> {
-                lease.close();
-                return true;
-              })
-          .orElse(false);
-    } catch (LockException e) {
-      return false;
-    }
   }
 
   /** As root, who is told by a token. */
@@ -125,13 +107,16 @@ class EtcdUpkeepTest {
     try (EtcdServer server = secured("--auth-token", tokens);
         LockClient client = LockClient.builder().url(url(server) + "?timeout=1s").ttl(TTL).build();
         LockClient second = LockClient.connect(url(server) + "?timeout=1s")) {
-      Lease lease = client.lock("held").acquireWithin(LONG);
-      CompletableFuture<Lease> waiting = second.lock("held").acquireAsync(LONG.multipliedBy(2));
+      Lease lease = client.lock("held").acquireWithin(Trial.LONG);
+      CompletableFuture<Lease> waiting =
+          second.lock("held").acquireAsync(Trial.LONG.multipliedBy(2));
       changeUsers(server);
-      BoundedWait.until(LONG, "granted with another token", () -> isGranted(client));
-      BoundedWait.until(LONG, "renewed", () -> lease.remaining().compareTo(TTL.dividedBy(2)) > 0);
+      BoundedWait.until(
+          Trial.LONG, "granted with another token", () -> Trial.isGranted(client, "other"));
+      BoundedWait.until(
+          Trial.LONG, "renewed", () -> lease.remaining().compareTo(TTL.dividedBy(2)) > 0);
       lease.close();
-      assertThat(waiting).succeedsWithin(LONG);
+      assertThat(waiting).succeedsWithin(Trial.LONG);
     }
   }
 
@@ -151,15 +136,16 @@ class EtcdUpkeepTest {
         LockClient client =
             LockClient.builder().url(url(server)).ttl(Duration.ofSeconds(9)).build();
         LockClient second = LockClient.connect(url(server))) {
-      Lease lease = client.lock("held").acquireWithin(LONG);
-      CompletableFuture<Lease> waiting = second.lock("held").acquireAsync(LONG.multipliedBy(2));
+      Lease lease = client.lock("held").acquireWithin(Trial.LONG);
+      CompletableFuture<Lease> waiting =
+          second.lock("held").acquireAsync(Trial.LONG.multipliedBy(2));
       // Renewals are three seconds apart, and the token of each has ended before the next.
       BoundedWait.pass(Duration.ofSeconds(10));
       lease.ensureValid();
       server.restart();
-      BoundedWait.until(LONG, "renewed", () -> lease.remaining().toSeconds() >= 7);
+      BoundedWait.until(Trial.LONG, "renewed", () -> lease.remaining().toSeconds() >= 7);
       lease.close();
-      assertThat(waiting).succeedsWithin(LONG);
+      assertThat(waiting).succeedsWithin(Trial.LONG);
     }
   }
 
@@ -191,7 +177,7 @@ class EtcdUpkeepTest {
               LockClient.connect(learner.url() + ",127.0.0.1:" + voter.port() + "?timeout=2s")) {
         assertThat(client.lock("x").tryAcquire()).isPresent();
         voter.restart();
-        BoundedWait.until(LONG, "granted", () -> isGranted(client));
+        BoundedWait.until(Trial.LONG, "granted", () -> Trial.isGranted(client, "other"));
       }
     }
   }

@@ -31,7 +31,6 @@ import org.junit.jupiter.api.Test;
 /** Signatures that AWS does not take for a while: a session's token, and the time. */
 @Tag("extended")
 class ExpiredCredentialsTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
 
   /** Two failures of a wait that are this far apart are an outage that goes on. */
   private static final Duration FAILOVER = Duration.ofSeconds(4);
@@ -169,10 +168,10 @@ class ExpiredCredentialsTest {
         LockClient client =
             LockClient.connect(proxy.url(server) + "?timeout=2s&namespace=expired")) {
       proxy.isExpired = true;
-      CompletableFuture<Lease> waiting = client.lock("x").acquireAsync(LONG.multipliedBy(2));
+      CompletableFuture<Lease> waiting = client.lock("x").acquireAsync(Trial.LONG.multipliedBy(2));
       long since = System.nanoTime();
       BoundedWait.until(
-          LONG,
+          Trial.LONG,
           "refused for longer than another server may take over",
           () -> waiting.isDone() || System.nanoTime() - since > FAILOVER.toNanos());
       assertThat(waiting).isNotDone();
@@ -180,7 +179,7 @@ class ExpiredCredentialsTest {
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("is expired");
       proxy.isExpired = false;
-      assertThat(waiting).succeedsWithin(LONG);
+      assertThat(waiting).succeedsWithin(Trial.LONG);
     }
   }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LockClient;
-import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.testkit.BoundedWait;
@@ -24,7 +23,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import javax.net.ssl.KeyManagerFactory;
@@ -37,7 +35,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Servers that let nobody in now, or speak otherwise: what opening says about them is true. */
 @Tag("extended")
 class FalseReasonsTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
 
   @TempDir private Path folder;
 
@@ -50,38 +47,22 @@ class FalseReasonsTest {
     }
   }
 
-  private static boolean isGranted(LockClient client) {
-    try {
-      return client
-          .lock("x")
-          .tryAcquire()
-          .map(
-              lease -> {
-                lease.close();
-                return true;
-              })
-          .orElse(false);
-    } catch (LockException e) {
-      return false;
-    }
-  }
-
   @Test
   @Report({"memcached/memcached#918", "memcached/memcached#700", "bradfitz/gomemcache#103"})
   void givenMemcachedWithAllConnectionsThatItTakes_thenItIsAnOutageThatSaysSo_andEnds() {
-    try (LocalServer server = FieldStore.MEMCACHED.start("-M", "-c", "40", "-t", "1")) {
+    try (LocalServer server = FieldStore.MEMCACHED.start("-c", "40", "-t", "1")) {
       List<RawMemcachedConnection> others = new ArrayList<>();
       try (LockClient open = LockClient.connect(server.url() + "?timeout=1s")) {
-        assertThat(isGranted(open)).isTrue();
+        assertThat(Trial.isGranted(open, "x")).isTrue();
         fill(server, others);
         assertThatThrownBy(() -> LockClient.connect(server.url() + "?timeout=1s").close())
             .isInstanceOf(StoreUnavailableException.class)
             .hasMessageContaining("as many connections as it takes (-c)");
-        assertThat(isGranted(open)).as("who is in stays in").isTrue();
+        assertThat(Trial.isGranted(open, "x")).as("who is in stays in").isTrue();
       } finally {
         others.forEach(RawMemcachedConnection::close);
       }
-      BoundedWait.until(LONG, "let in", () -> isOpened(server.url() + "?timeout=1s"));
+      BoundedWait.until(Trial.LONG, "let in", () -> isOpened(server.url() + "?timeout=1s"));
     }
   }
 
@@ -144,15 +125,15 @@ class FalseReasonsTest {
         servers.add((NatsServer) FieldStore.NATS.start(member(route, routes.get(0))));
       }
       String url = servers.get(0).url() + "?timeout=2s";
-      BoundedWait.until(LONG, "opened", () -> isOpened(url));
+      BoundedWait.until(Trial.LONG, "opened", () -> isOpened(url));
       servers.get(1).kill();
       servers.get(2).kill();
-      BoundedWait.until(LONG, "without a leader", () -> !isOpened(url));
+      BoundedWait.until(Trial.LONG, "without a leader", () -> !isOpened(url));
       assertThatThrownBy(() -> LockClient.connect(url).close())
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageNotContaining("is not enabled");
       servers.get(1).restart();
-      BoundedWait.until(LONG, "opened again", () -> isOpened(url));
+      BoundedWait.until(Trial.LONG, "opened again", () -> isOpened(url));
     } finally {
       servers.forEach(NatsServer::close);
     }
@@ -208,13 +189,13 @@ class FalseReasonsTest {
     try (LocalServer server = FieldStore.NATS.start("-c", limits.toString())) {
       String url = server.url() + "?timeout=1s";
       try (LockClient first = LockClient.connect(url)) {
-        assertThat(isGranted(first)).isTrue();
+        assertThat(Trial.isGranted(first, "x")).isTrue();
         assertThatThrownBy(() -> LockClient.connect(url).close())
             .isInstanceOf(StoreUnavailableException.class)
             .hasMessageNotContaining("Read past");
-        assertThat(isGranted(first)).as("who is in stays in").isTrue();
+        assertThat(Trial.isGranted(first, "x")).as("who is in stays in").isTrue();
       }
-      BoundedWait.until(LONG, "let in", () -> isOpened(url));
+      BoundedWait.until(Trial.LONG, "let in", () -> isOpened(url));
     }
   }
 

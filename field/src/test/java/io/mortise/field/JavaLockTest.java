@@ -10,7 +10,6 @@ import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.LocalServer;
 import io.mortise.verification.log.RecordedLog;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Tag;
@@ -22,7 +21,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("long")
 @SuppressWarnings("LockNotBeforeTry") // What is tried is how they are given back, or not.
 class JavaLockTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
 
   private static void lockAndEnd(Lock lock) throws InterruptedException {
     Thread thread = new Thread(lock::lock, "forgetful");
@@ -48,7 +46,7 @@ class JavaLockTest {
                 : client.lock(name).asJavaLock();
         lockAndEnd(lock);
         BoundedWait.until(
-            LONG,
+            Trial.LONG,
             "the log tells of the thread",
             () -> {
               System.gc();
@@ -80,7 +78,7 @@ class JavaLockTest {
         JavaLock control = other.lock("control").asJavaLock();
         lockAndEnd(control);
         BoundedWait.until(
-            LONG,
+            Trial.LONG,
             "the log tells of the other thread",
             () -> {
               System.gc();
@@ -115,7 +113,7 @@ class JavaLockTest {
       proxy.lead(server.port());
       CompletableFuture<Lease> next = other.lock("x").acquireAsync();
       BoundedWait.join(next).close();
-      BoundedWait.until(LONG, "the thread may lock again", lock::tryLock);
+      BoundedWait.until(Trial.LONG, "the thread may lock again", lock::tryLock);
       assertThat(lock.getHoldCount()).isOne();
       assertThat(lock.lease().orElseThrow().token()).isGreaterThan(token);
       lock.unlock();

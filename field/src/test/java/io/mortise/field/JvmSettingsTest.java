@@ -76,12 +76,6 @@ class JvmSettingsTest {
         "JDK_JAVA_OPTIONS=" + CREDENTIALS + " " + String.join(" ", options));
   }
 
-  /** A store of its own. */
-  static String url(FieldStore store) {
-    String url = store.newUrl();
-    return store == FieldStore.MEMCACHED ? FieldStore.with(url, "accept-eviction=true") : url;
-  }
-
   @Report({
     "nats-io/nats.java#1355",
     "nats-io/nats.java#324",
@@ -93,7 +87,7 @@ class JvmSettingsTest {
   @EnumSource
   void givenProgramThatClosesNothing_whenItsMainReturns_thenTheJvmEnds(FieldStore store)
       throws Exception {
-    String url = url(store);
+    String url = store.newUrl();
     String nobody = url.replace(":" + store.shared().port(), ":1");
     try (JvmProcess program = JvmProcess.start(with(), JvmSettingsTest.class, nobody, url)) {
       assertThat(program.line()).startsWith("unavailable: ");
@@ -117,7 +111,7 @@ class JvmSettingsTest {
   @EnumSource
   void givenContainerWithOneProcessorAndNoLocale_thenItWorks_andItsNamesAreThoseOfOthers(
       FieldStore store) {
-    String url = url(store);
+    String url = store.newUrl();
     try (LockClient client = LockClient.connect(url);
         JvmProcess bare =
             JvmProcess.start(
@@ -144,7 +138,7 @@ class JvmSettingsTest {
             with(
                 "-DsocksProxyHost=127.0.0.1", "-DsocksProxyPort=1", "-DsocksNonProxyHosts=nothing"),
             JvmSettingsTest.class,
-            url(store))) {
+            store.newUrl())) {
       assertThat(program.line()).startsWith("true ");
     }
   }

@@ -33,8 +33,6 @@ class LocaleTest {
   /** Longer than the TTL. */
   private static final Duration TTL = Duration.ofSeconds(2);
 
-  private static final Duration LONG = Duration.ofSeconds(30);
-
   /** As a container of that language is started. */
   private static final List<String> ARABIC =
       List.of(
@@ -66,13 +64,13 @@ class LocaleTest {
   private static void contend(String url, boolean meets) throws Exception {
     try (LockClient client = LockClient.builder().url(url).ttl(TTL).build()) {
       System.out.println(client.lock("x").tryAcquire().isEmpty());
-      try (Lease lease = client.lock("x").acquireWithin(LONG)) {
+      try (Lease lease = client.lock("x").acquireWithin(Trial.LONG)) {
         System.out.println(token(lease, url));
         System.out.println(names(client, url));
         next();
       }
       if (meets && !url.startsWith("memcached")) {
-        System.out.println(client.barrier("b", 2).await(LONG));
+        System.out.println(client.barrier("b", 2).await(Trial.LONG));
       }
     }
   }
@@ -137,7 +135,7 @@ class LocaleTest {
   @EnumSource
   void givenMachineWithOtherDigits_whenBothWantOneLock_thenTheyExcludeEachOther(FieldStore store)
       throws Exception {
-    assertTheyExcludeEachOther(JvmSettingsTest.url(store));
+    assertTheyExcludeEachOther(store.newUrl());
   }
 
   @Report({"ldtteam/minecolonies#11651", "ical4j/ical4j#458"})
@@ -156,7 +154,7 @@ class LocaleTest {
 
   private static void assertTheyExcludeEachOther(String url) throws Exception {
     try (LockClient client = LockClient.builder().url(url).ttl(TTL).build()) {
-      Lease lease = client.lock("x").acquireWithin(LONG);
+      Lease lease = client.lock("x").acquireWithin(Trial.LONG);
       try (JvmProcess other = JvmProcess.start(ARABIC, LocaleTest.class, "locks", url)) {
         for (int locale = 0; locale <= FURTHER.size(); locale++) {
           assertThat(other.line()).as("refused, %s", locale).isEqualTo("true");
@@ -176,12 +174,12 @@ class LocaleTest {
                 .isEqualTo(next);
           }
           assertThat(names(client, url)).containsExactly("x");
-          CompletableFuture<Lease> after = client.lock("x").acquireAsync(LONG);
+          CompletableFuture<Lease> after = client.lock("x").acquireAsync(Trial.LONG);
           other.goOn();
-          lease = after.get(LONG.toSeconds(), TimeUnit.SECONDS);
+          lease = after.get(Trial.LONG.toSeconds(), TimeUnit.SECONDS);
           assertThat(token(lease, url)).isGreaterThan(next);
           if (locale == 0 && !url.startsWith("memcached")) {
-            assertThat(client.barrier("b", 2).await(LONG)).isEqualTo(1);
+            assertThat(client.barrier("b", 2).await(Trial.LONG)).isEqualTo(1);
             assertThat(other.line()).isEqualTo("1");
           }
         }

@@ -29,7 +29,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A Redis that runs and refuses, and proxies that know less than Redis. */
 @Tag("extended")
 class RedisRefusalTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
   private static final Duration TTL = Duration.ofSeconds(30);
 
   private static RedisServer start(String... arguments) {
@@ -44,7 +43,7 @@ class RedisRefusalTest {
   }
 
   private static void assertServedAgain(LockClient client) {
-    BoundedWait.join(client.lock("again").acquireAsync(LONG)).close();
+    BoundedWait.join(client.lock("again").acquireAsync(Trial.LONG)).close();
   }
 
   @ParameterizedTest
@@ -153,7 +152,7 @@ class RedisRefusalTest {
       server.ask("CONFIG", "SET", "save", "3600 1");
       server.ask("BGSAVE");
       BoundedWait.until(
-          LONG, "the snapshot fails", () -> server.says("rdb_last_bgsave_status", "err"));
+          Trial.LONG, "the snapshot fails", () -> server.says("rdb_last_bgsave_status", "err"));
       assertThatThrownBy(() -> client.lock("new").tryAcquire())
           .isInstanceOf(StoreUnavailableException.class)
           .hasMessageContaining("MISCONF")

@@ -3,7 +3,6 @@ package io.mortise.field;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockClient;
-import io.mortise.LockException;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.ConsulServer;
 import io.mortise.testkit.server.DynaliteServer;
@@ -17,7 +16,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +24,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Certificates that are renewed on disk while a client is open. */
 @Tag("extended")
 class RenewedCertificatesTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
 
   @TempDir private Path folder;
 
@@ -86,22 +83,6 @@ class RenewedCertificatesTest {
     }
   }
 
-  private static boolean isGranted(LockClient client) {
-    try {
-      return client
-          .lock("x")
-          .tryAcquire()
-          .map(
-              lease -> {
-                lease.close();
-                return true;
-              })
-          .orElse(false);
-    } catch (LockException e) {
-      return false;
-    }
-  }
-
   @Report({
     "etcd-io/jetcd#988",
     "tikv/client-java#608",
@@ -122,15 +103,17 @@ class RenewedCertificatesTest {
     Path key = Files.copy(former.key(), folder.resolve("server.key"));
     try (SecuredServer server = start(store, certificate, key, ca);
         LockClient client = LockClient.connect(server.url() + "&timeout=2s")) {
-      assertThat(isGranted(client)).isTrue();
+      assertThat(Trial.isGranted(client, "x")).isTrue();
       replace(ca, both);
       replace(certificate, Files.readString(next.certificate()));
       replace(key, Files.readString(next.key()));
       server.server().restart();
-      BoundedWait.until(LONG, "granted by the renewed certificate", () -> isGranted(client));
+      BoundedWait.until(
+          Trial.LONG, "granted by the renewed certificate", () -> Trial.isGranted(client, "x"));
       replace(ca, Files.readString(next.certificate()));
       server.server().restart();
-      BoundedWait.until(LONG, "granted without the former one", () -> isGranted(client));
+      BoundedWait.until(
+          Trial.LONG, "granted without the former one", () -> Trial.isGranted(client, "x"));
     }
   }
 }

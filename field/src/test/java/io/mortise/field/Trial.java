@@ -4,8 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.LockException;
 import io.mortise.testkit.BoundedWait;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** What all trials do. */
@@ -29,6 +35,33 @@ final class Trial {
     first.close();
     try (Lease second = BoundedWait.join(next)) {
       assertThat(second.token()).isGreaterThan(token);
+    }
+  }
+
+  /** Whether a try gets the lock, which is given back; an error is a no. */
+  static boolean isGranted(LockClient client, String name) {
+    try {
+      Optional<Lease> lease = client.lock(name).tryAcquire();
+      lease.ifPresent(Lease::close);
+      return lease.isPresent();
+    } catch (LockException e) {
+      return false;
+    }
+  }
+
+  /** One after the other, over one connection. */
+  static void execute(String url, String... statements) throws SQLException {
+    try (Connection connection = DriverManager.getConnection(url)) {
+      execute(connection, statements);
+    }
+  }
+
+  /** The same over a connection that stays open. */
+  static void execute(Connection connection, String... statements) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      for (String each : statements) {
+        statement.execute(each);
+      }
     }
   }
 

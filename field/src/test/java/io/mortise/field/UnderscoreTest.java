@@ -55,8 +55,7 @@ class UnderscoreTest {
     Path hosts = Files.writeString(folder.resolve("hosts"), "127.0.0.1 my_server\n");
     List<String> urls = new ArrayList<>();
     for (FieldStore store : OWN) {
-      String url = store.newUrl().replace("127.0.0.1", "my_server");
-      urls.add(store == FieldStore.MEMCACHED ? FieldStore.with(url, "accept-eviction=true") : url);
+      urls.add(store.newUrl().replace("127.0.0.1", "my_server"));
     }
     urls.add("nats://my_server:1");
     urls.add("dynamodb://my_server:1/locks");

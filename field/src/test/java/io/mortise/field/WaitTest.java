@@ -22,7 +22,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Waits that other libraries forgot, let end too late, or could not end. */
 @Tag("long")
 class WaitTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
   private static final int ROUNDS = 30;
 
   @ParameterizedTest
@@ -101,7 +100,7 @@ class WaitTest {
         assertThat(BoundedWait.join(upgrade)).isInstanceOf(LockTimeoutException.class);
       }
       readers.forEach(Lease::close);
-      assertThat(one.readWriteLock("x").writeLock().tryAcquire(LONG)).isPresent();
+      assertThat(one.readWriteLock("x").writeLock().tryAcquire(Trial.LONG)).isPresent();
     }
   }
 
@@ -138,13 +137,13 @@ class WaitTest {
               .toList();
       threads.forEach(Thread::start);
       BoundedWait.until(
-          LONG,
+          Trial.LONG,
           "all threads end",
           () -> {
             threads.stream().skip(4).forEach(Thread::interrupt);
             return threads.stream().noneMatch(Thread::isAlive);
           });
-      try (Lease all = semaphore.permits(3).acquireWithin(LONG)) {
+      try (Lease all = semaphore.permits(3).acquireWithin(Trial.LONG)) {
         assertThat(all.isValid()).isTrue();
         assertThatThrownBy(() -> semaphore.permits(1).acquireWithin(Duration.ofMillis(10)))
             .isInstanceOf(LockTimeoutException.class);
