@@ -92,9 +92,7 @@ class FalseReasonsTest {
         (SSLServerSocket)
             tls.getServerSocketFactory()
                 .createServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
-      Thread answering = new Thread(() -> answer(server));
-      answering.setDaemon(true);
-      answering.start();
+      start(() -> answer(server));
       assertThatThrownBy(
               () ->
                   LockClient.connect(
@@ -104,14 +102,30 @@ class FalseReasonsTest {
     }
   }
 
+  /** Each connection for itself: one that waits for the rest of a handshake holds up no other. */
   private static void answer(SSLServerSocket server) {
     while (!server.isClosed()) {
-      try (var client = server.accept()) {
-        var unused = client.getInputStream().read();
+      try {
+        Socket client = server.accept();
+        start(() -> answer(client));
       } catch (IOException e) {
-        // It is no handshake, or the end.
+        // It is the end.
       }
     }
+  }
+
+  private static void answer(Socket connection) {
+    try (connection) {
+      var unused = connection.getInputStream().read();
+    } catch (IOException e) {
+      // It is no handshake.
+    }
+  }
+
+  private static void start(Runnable task) {
+    Thread thread = new Thread(task, "tls");
+    thread.setDaemon(true);
+    thread.start();
   }
 
   @Test
