@@ -6,8 +6,8 @@ import java.util.Objects;
 /**
  * The lease ended before its holder gave it up: it was not renewed in time, its at-most time
  * passed, an operator ended it, the store forgot it, or its client was closed. Work done under it
- * may overlap with the next holder's. Final: a lease that may become valid again is told by {@link
- * LeaseInDoubtException}.
+ * may overlap with the next holder's. Final: a lease that may become valid again is reported by
+ * {@link LeaseInDoubtException}.
  */
 public final class LeaseLostException extends LockException {
   private static final long serialVersionUID = 1L;
@@ -41,7 +41,7 @@ public final class LeaseLostException extends LockException {
     return end;
   }
 
-  /** What ended the lease, never {@link LeaseEnd#RELEASED}. */
+  /** The end of the lease, never {@link LeaseEnd#RELEASED}. */
   public LeaseEnd end() {
     return end;
   }

@@ -256,7 +256,7 @@ final class Rules {
               "an application that blocks all its threads would hold up leases; give the call an"
                   + " executor, such as one of CompletionStages.detaching");
 
-  /** What is written for machines; the texts of formats are read by LocalesInFormatsTest. */
+  /** Text for machines; LocalesInFormatsTest reads the formats. */
   static final ArchRule TEXT_IS_OF_NO_LOCALE =
       noClasses()
           .should()

@@ -156,7 +156,7 @@ final class LeadershipView extends AbstractCamelClusterView {
       try {
         telling.join();
       } catch (InterruptedException e) {
-        log.debug("The end of the term of '{}' was told already.", LockName.of(lockName));
+        log.debug("The end of the term of '{}' was reported before.", LockName.of(lockName));
       }
     }
     teller = null;

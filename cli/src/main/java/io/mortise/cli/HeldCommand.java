@@ -49,7 +49,7 @@ final class HeldCommand {
       @Nullable Duration atMost,
       @Nullable Duration holdOnCrash) {
 
-    /** For how long after the grant the lock stays shut unless that is taken back. */
+    /** The time after the grant for which the lock stays shut, unless it is reopened. */
     @Nullable Duration shut() {
       return atLeast == null || (holdOnCrash != null && holdOnCrash.compareTo(atLeast) > 0)
           ? holdOnCrash

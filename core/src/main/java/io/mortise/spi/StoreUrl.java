@@ -42,7 +42,7 @@ public final class StoreUrl {
   private static final Pattern SECRET_VALUE =
       Pattern.compile("(?i)([?&;][\\w.-]*(?:password|passwd|pwd|secret|token)=)[^&]*");
 
-  /** What {@link #redact} and the command-line tool leave of a secret. */
+  /** The mark of {@link #redact} and of the command-line tool in place of a secret. */
   private static final Pattern MASKED = Pattern.compile("(?::|//)\\*{3}@|=\\*{3}(?:[&;].*)?$");
 
   private final String scheme;

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 
 /** What all trials do. */
 final class Trial {
-  /** So long that only what stands still does not end. */
+  /** A bound for everything that does not hang. */
   static final Duration LONG = Duration.ofSeconds(30);
 
   private Trial() {}

@@ -160,7 +160,7 @@ public final class JdbcStore {
       }
       for (Connection each : new Connection[] {first, second}) {
         if (!each.getAutoCommit()) {
-          // What the pool itself has set in the transaction, as its schema, stays.
+          // The settings of the pool itself in the transaction, such as its schema, stay.
           each.commit();
         }
       }

@@ -99,7 +99,7 @@ record RedisTarget(
         .withStrictExpiry(url.flag("strict-expiry", false));
   }
 
-  /** What a connection may cost at most before the server counts as unreachable. */
+  /** The time for a connection before the server counts as unreachable. */
   static Duration connectTimeout(RedisStore.Options options) {
     Duration timeout = options.timeout();
     return timeout.compareTo(LONGEST_CONNECT) < 0 ? timeout : LONGEST_CONNECT;

@@ -45,7 +45,7 @@ final class ScriptPipeline {
 
   private static final int IN_FLIGHT = 2;
 
-  /** What a server says of a whole batch that it has not begun. */
+  /** The answers of a server that has not begun a batch. */
   private static final List<String> REFUSALS =
       List.of(
           "BUSY", "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "MOVED", "ASK", "TRYAGAIN");

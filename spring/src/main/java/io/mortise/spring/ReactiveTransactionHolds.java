@@ -56,7 +56,7 @@ final class ReactiveTransactionHolds implements TransactionSynchronization {
   /**
    * A subscription that is cancelled meanwhile has its transaction rolled back on another thread,
    * which may have listed its synchronizations before this one was added. That comes after the
-   * cancellation has arrived here, so whoever adds too late sees it.
+   * cancellation has arrived here, so a late registration sees it.
    */
   private static Mono<Void> join(
       TransactionSynchronizationManager manager, List<Hold> holds, boolean kept) {

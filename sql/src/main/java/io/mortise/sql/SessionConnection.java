@@ -75,9 +75,9 @@ final class SessionConnection {
   }
 
   /**
-   * Takes the lock, until the deadline. PostgreSQL is asked again and again: a statement that waits
-   * inside the server keeps a snapshot, for which {@code CREATE INDEX CONCURRENTLY} of the holder
-   * would wait. MySQL and MariaDB wait in the server, for as long as a check at a time.
+   * Takes the lock, until the deadline. PostgreSQL is polled: a statement that waits inside the
+   * server keeps a snapshot, for which {@code CREATE INDEX CONCURRENTLY} of the holder would wait.
+   * MySQL and MariaDB wait in the server, for as long as a check at a time.
    */
   boolean acquire(long deadlineNanos) throws SQLException {
     boolean had = ask("session_try", key);

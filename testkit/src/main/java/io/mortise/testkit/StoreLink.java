@@ -241,7 +241,7 @@ public final class StoreLink implements PartitionedStore {
     };
   }
 
-  /** What an acquire is told instead of being sent; null if it is sent. */
+  /** The failure of an acquire that must not be sent; null if it is sent. */
   private static @Nullable Reply instead(LinkState linkState, Request request) {
     if (!(request instanceof Request.Acquire acquire)) {
       return null;

@@ -297,7 +297,7 @@ final class EngineLock implements DistributedLock {
   }
 
   /**
-   * What a caller is told whose wait for this lock has ended without it.
+   * The failure for a caller whose wait for this lock has ended without it.
    *
    * @param message what could not be acquired; the reason follows
    */

@@ -81,7 +81,7 @@ final class EngineLockGroup implements LockGroup {
   }
 
   /**
-   * What the caller of an asynchronous acquire is told.
+   * The failure for the caller of an asynchronous acquire.
    *
    * @param one what it would be told of the lock that was not granted
    */

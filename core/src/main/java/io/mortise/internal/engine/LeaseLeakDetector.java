@@ -30,7 +30,7 @@ public final class LeaseLeakDetector {
     static final Cleaner CLEANER = Cleaner.create();
   }
 
-  /** Of each thread what becomes unreachable with it, by the watched lease that it has to close. */
+  /** Objects that become unreachable with their thread, by the watched lease to be closed. */
   private static final ThreadLocal<Map<LeaseImpl, Object>> OWNED =
       ThreadLocal.withInitial(IdentityHashMap::new);
 

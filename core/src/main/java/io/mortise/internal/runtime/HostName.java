@@ -10,7 +10,7 @@ import java.util.concurrent.TimeoutException;
 
 /** The name of this host. The JDK also looks for an address of it, and that may take long. */
 public final class HostName {
-  /** Of Linux, as the system call has it. */
+  /** Linux shows its host name here. */
   private static final Path KERNEL = Path.of("/proc/sys/kernel/hostname");
 
   private static final long LOOKUP_SECONDS = 2;

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 final class RenewalOutage {
   private static final Logger log = LoggerFactory.getLogger(SessionRenewer.class);
 
-  /** What a new connection may take, before an outage of a session without leases is told. */
+  /** The time for a new connection, before an outage of a session without leases is told. */
   private static final long RECONNECT_NANOS = 1_000_000_000L;
 
   /**

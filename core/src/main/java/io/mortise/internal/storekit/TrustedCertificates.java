@@ -98,7 +98,7 @@ public final class TrustedCertificates {
   }
 
   /**
-   * What to do about a TLS connection that failed, as a sentence.
+   * Advice about a TLS connection that failed, as a sentence.
    *
    * @param otherwise if the server does not refuse this client
    */

@@ -313,7 +313,7 @@ public final class DocumentCodec {
     }
   }
 
-  /** What cannot be read may be of any length, and its parser may have quoted it. */
+  /** An unreadable text may be of any length, and its parser may have quoted it. */
   private static StoreUnfitException unreadable(String key, RuntimeException failure) {
     IllegalArgumentException cause =
         new IllegalArgumentException(FailureText.quoted(FailureText.said(failure)));

@@ -198,7 +198,7 @@ final class SessionDocuments {
     NOTES_AFTER_LOCK
   }
 
-  /** What became of a change. */
+  /** The result of a change. */
   enum ChangeOutcome {
     UNCHANGED,
     CHANGED,
@@ -214,7 +214,7 @@ final class SessionDocuments {
   private record SessionChange(ChangeKind kind, Predicate<SessionDocument> change) {}
 
   /**
-   * What became of a change.
+   * The result of a change.
    *
    * @param session as it stands after that; empty if there is none
    */

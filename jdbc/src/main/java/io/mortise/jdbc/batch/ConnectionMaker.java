@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 final class ConnectionMaker {
   private static final Logger log = LoggerFactory.getLogger(ConnectionMaker.class);
 
-  /** After so long it is asked once more. Longer than a connect takes to fail by itself. */
+  /** The time before a retry. Longer than a connect takes to fail by itself. */
   private static final Duration HUNG = Duration.ofMinutes(3);
 
   private final Database database;
@@ -100,7 +100,7 @@ final class ConnectionMaker {
         "The data source gave no connection " + when, "08001", cause);
   }
 
-  /** What arrives later is given back. */
+  /** Gives a connection back that arrives later. */
   void close() {
     CompletableFuture<StoreConnection> late = arriving;
     arriving = null;

@@ -66,7 +66,7 @@ final class TransactionRunner {
 
   private volatile Runnable onLack = () -> {};
 
-  /** What is being done; null while nothing is. */
+  /** The action in progress; null while there is none. */
   private volatile @Nullable RunningAction running;
 
   private volatile boolean ended;

@@ -29,7 +29,7 @@ record DatabaseRefusal(String store, Dialect dialect, SqlText text) {
     };
   }
 
-  /** What is thrown when the store is opened. */
+  /** The exception at opening the store. */
   RuntimeException of(SQLException e) {
     String said = FailureText.withoutFullStop(FailureText.quoted(String.valueOf(e.getMessage())));
     return switch (dialect.reason(e)) {

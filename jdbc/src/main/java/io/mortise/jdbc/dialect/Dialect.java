@@ -79,7 +79,7 @@ public interface Dialect {
    */
   void check(Connection connection, String store) throws SQLException;
 
-  /** What the server calls the connection, which tells whether two are one. */
+  /** The server's id of the connection, which tells whether two are one. */
   default String connectionId(Connection connection) throws SQLException {
     String sql = new SqlText(folders(), SqlText.DEFAULT_PREFIX).statement("connection_id").sql();
     // Not prepared: behind a pooler that was not named, it might meet another connection's.

@@ -73,7 +73,7 @@ final class PostgresListener implements NotificationListener {
   /** Whether the connection came in auto-commit mode. */
   private boolean autoCommitted = true;
 
-  /** What ends idle connections, as the connection came. */
+  /** The limit for idle connections that the connection came with. */
   private long idleTimeout;
 
   private final Set<SessionId> listening = new HashSet<>();
@@ -327,7 +327,7 @@ final class PostgresListener implements NotificationListener {
           }
           closing.setAutoCommit(autoCommitted);
         }
-        // What is given back is not ours to abort.
+        // A connection of the pool is not ours to abort.
         connection = null;
       } catch (SQLException | RuntimeException | Error e) {
         log.debug("Closing the connection that listens to {} failed", display, e);

@@ -63,7 +63,7 @@ public class LockRepository extends SessionRepository {
       return new PrefetchTarget(request.name(), request.attempt());
     }
 
-    /** What several steps on one lock will be about. */
+    /** The rows that several steps on one lock need. */
     public static PrefetchTarget of(List<Request> requests) {
       int last = requests.size() - 1;
       return new PrefetchTarget(

@@ -34,7 +34,7 @@ final class MySqlLockRepository extends PrefetchingLockRepository {
   /** Gives its time as a key, the first token of all that it takes. */
   private static final String KNOWN = "together_known";
 
-  /** As servers answer to who may not write. */
+  /** The code for users without the right to write. */
   private static final int READ_ONLY = 1290;
 
   private static final Logger log = LoggerFactory.getLogger(MySqlLockRepository.class);

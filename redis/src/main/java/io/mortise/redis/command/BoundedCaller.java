@@ -97,7 +97,7 @@ public final class BoundedCaller {
             && (error.refusedCommand() != null || REFUSALS.stream().anyMatch(error::is)));
   }
 
-  /** What an operator has to change; null if the server may serve the next request. */
+  /** The change that an operator must make; null if the server may serve the next request. */
   private @Nullable StoreUnfitException unfit(Throwable cause) {
     return cause instanceof ErrorReplyException error && error.refusedCommand() != null
         ? new StoreUnfitException(

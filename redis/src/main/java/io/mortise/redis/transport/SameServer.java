@@ -44,7 +44,7 @@ public final class SameServer {
   private final Ticker ticker;
   private final List<Member> members = new CopyOnWriteArrayList<>();
 
-  /** What was seen, while it holds; null otherwise. */
+  /** The text about two servers while they are seen; null otherwise. */
   private volatile @Nullable String different;
 
   public SameServer(Endpoint endpoint, Ticker ticker) {
@@ -52,7 +52,7 @@ public final class SameServer {
     this.ticker = ticker;
   }
 
-  /** What a server says of itself. */
+  /** The identity that a server reports. */
   private record Identity(String runId, boolean isPrimary) {
     static Identity of(@Nullable Object info) {
       String text = String.valueOf(info);

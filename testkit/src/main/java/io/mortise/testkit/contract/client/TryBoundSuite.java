@@ -34,7 +34,7 @@ class TryBoundSuite extends ClientSuite {
     super(under);
   }
 
-  /** What a try came to, and after how long. */
+  /** The result of a try, and its duration. */
   private record TryResult(
       String form, Duration bound, Optional<Throwable> failure, Duration took) {}
 

@@ -42,12 +42,12 @@ public final class TokenEpoch {
         Op.create(nodeLayout.epoch(), new byte[0], acl, CreateMode.PERSISTENT));
   }
 
-  /** What is added to a transaction's number; nothing where there is no epoch. */
+  /** The suffix of a transaction's number; empty without an epoch. */
   public static long base(@Nullable Stat epoch) {
     return epoch == null ? 0 : Math.max(0, epoch.getCtime() - ZERO) * PER_MILLI;
   }
 
-  /** What came of a look: the epoch, if the code is OK; null if the root has none. */
+  /** The result of a look: the epoch, if the code is OK; null if the root has none. */
   @FunctionalInterface
   public interface EpochCallback {
     void onResult(Code code, @Nullable Stat epoch);
