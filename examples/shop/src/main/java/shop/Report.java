@@ -33,7 +33,11 @@ public class Report {
    * LeaseLostException}.
    */
   @Scheduled(cron = "${shop.report.cron}")
-  @Locked(value = "report", waitFor = "0", ifBusy = Locked.IfBusy.SKIP, atLeast = "900ms")
+  @Locked(
+      value = "report",
+      waitFor = "0",
+      ifBusy = Locked.IfBusy.SKIP,
+      atLeast = "${shop.report.at-least}")
   public void write() throws InterruptedException {
     long token = LockContext.current().token();
     jdbc.update(

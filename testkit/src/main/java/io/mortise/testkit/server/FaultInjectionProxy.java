@@ -29,6 +29,8 @@ public final class FaultInjectionProxy implements AutoCloseable {
     FAIR,
     /** It arrives late, by 20 to 200 ms. */
     SLOW,
+    /** It arrives 200 ms late, and of a fiftieth the first packet is lost: 800 ms late. */
+    LOSSY,
     /** Requests arrive in time, answers late by {@link #ANSWER_DELAY}. */
     ANSWERS_LATE,
     /**
@@ -60,6 +62,7 @@ public final class FaultInjectionProxy implements AutoCloseable {
   private static final int NOWHERE = -1;
   private static final long LEAST_DELAY = 20_000_000;
   private static final long MOST_DELAY = 200_000_000;
+  private static final long RESENT_DELAY = 800_000_000;
 
   /** A client's connection, and the one to the server that belongs to it. */
   private static final class ProxiedConnection {
@@ -108,10 +111,24 @@ public final class FaultInjectionProxy implements AutoCloseable {
 
   /** A new port of the loopback in front of a server anywhere. */
   public static FaultInjectionProxy to(String host, int target) {
+    return listen(InetAddress.getLoopbackAddress(), 0, host, target);
+  }
+
+  /** The same port of another address of this machine, in front of one of the loopback. */
+  public static FaultInjectionProxy at(String address, int port) {
+    try {
+      String loopback = InetAddress.getLoopbackAddress().getHostAddress();
+      return listen(InetAddress.getByName(address), port, loopback, port);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static FaultInjectionProxy listen(
+      InetAddress address, int port, String host, int target) {
     try {
       FaultInjectionProxy faultInjectionProxy =
-          new FaultInjectionProxy(
-              new ServerSocket(0, 200, InetAddress.getLoopbackAddress()), host, target);
+          new FaultInjectionProxy(new ServerSocket(port, 200, address), host, target);
       start(faultInjectionProxy::accept);
       return faultInjectionProxy;
     } catch (IOException e) {
@@ -316,6 +333,7 @@ public final class FaultInjectionProxy implements AutoCloseable {
       long nanos =
           switch (delaying) {
             case SLOW -> ThreadLocalRandom.current().nextLong(LEAST_DELAY, MOST_DELAY);
+            case LOSSY -> ThreadLocalRandom.current().nextInt(50) == 0 ? RESENT_DELAY : MOST_DELAY;
             case ANSWERS_LATE ->
                 holding == NetworkCondition.ANSWERS_HELD ? ANSWER_DELAY.toNanos() : 0;
             default -> 0;

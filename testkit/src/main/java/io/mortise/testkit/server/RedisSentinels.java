@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 public final class RedisSentinels implements AutoCloseable {
   private static final String NAME = "mymaster";
   private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final String NAMES =
+      "sentinel resolve-hostnames yes\nsentinel announce-hostnames yes";
 
   private final List<RedisServer> servers = new ArrayList<>();
   private final List<Sentinel> sentinels = new ArrayList<>();
@@ -27,8 +29,12 @@ public final class RedisSentinels implements AutoCloseable {
 
   private final @Nullable RedisSecurity access;
 
-  private RedisSentinels(@Nullable RedisSecurity access) {
+  /** The host by which Sentinels tell of servers. */
+  private final String host;
+
+  private RedisSentinels(@Nullable RedisSecurity access, String host) {
     this.access = access;
+    this.host = host;
   }
 
   /**
@@ -44,25 +50,35 @@ public final class RedisSentinels implements AutoCloseable {
   /** The same, where all speak TLS, and ask for passwords. */
   public static RedisSentinels start(
       Path binary, Duration downAfter, @Nullable RedisSecurity access) {
-    RedisSentinels set = new RedisSentinels(access);
+    return new RedisSentinels(access, "127.0.0.1").started(binary, downAfter);
+  }
+
+  /** The same in the clear, where Sentinels tell clients the name {@code localhost}. */
+  public static RedisSentinels startNamed(Path binary, Duration downAfter) {
+    return new RedisSentinels(null, "localhost").started(binary, downAfter);
+  }
+
+  private RedisSentinels started(Path binary, Duration downAfter) {
     try {
-      set.startServers(binary);
+      startServers(binary);
       for (int i = 0; i < 3; i++) {
-        set.startSentinel(binary, downAfter);
+        startSentinel(binary, downAfter);
       }
-      BoundedWait.until(PATIENCE, "the Sentinels knew of all", set::isComplete);
-      return set;
+      BoundedWait.until(PATIENCE, "the Sentinels knew of all", this::isComplete);
+      return this;
     } catch (IOException e) {
-      set.close();
+      close();
       throw new UncheckedIOException(e);
     } catch (RuntimeException | Error e) {
-      set.close();
+      close();
       throw e;
     }
   }
 
   private void startServers(Path binary) {
-    servers.add(RedisServer.start(binary, access, 0, "--repl-diskless-sync-delay", "0"));
+    servers.add(
+        RedisServer.start(
+            binary, access, 0, "--repl-diskless-sync-delay", "0", "--replica-announce-ip", host));
     String port = Integer.toString(servers.get(0).portOfOthers());
     for (int i = 0; i < 2; i++) {
       servers.add(
@@ -72,8 +88,10 @@ public final class RedisSentinels implements AutoCloseable {
               0,
               "--repl-diskless-sync-delay",
               "0",
+              "--replica-announce-ip",
+              host,
               "--replicaof",
-              "127.0.0.1",
+              host,
               port));
     }
     BoundedWait.until(
@@ -94,7 +112,8 @@ public final class RedisSentinels implements AutoCloseable {
         port %s
         bind 127.0.0.1
         dir %s
-        sentinel monitor %s 127.0.0.1 %s 2
+        %s
+        sentinel monitor %s %s %s 2
         sentinel down-after-milliseconds %s %s
         sentinel failover-timeout %s 4000
         sentinel parallel-syncs %s 2
@@ -103,7 +122,9 @@ public final class RedisSentinels implements AutoCloseable {
             .formatted(
                 port,
                 folder,
+                host.equals("localhost") ? NAMES : "",
                 NAME,
+                host,
                 servers.get(0).portOfOthers(),
                 NAME,
                 downAfter.toMillis(),
@@ -175,6 +196,11 @@ public final class RedisSentinels implements AutoCloseable {
         + NAME;
   }
 
+  /** All servers, whichever is the master. */
+  public List<RedisServer> servers() {
+    return List.copyOf(servers);
+  }
+
   /** The ports at which clients find the Sentinels. */
   public List<Integer> entries() {
     return List.copyOf(entries);
@@ -228,7 +254,7 @@ public final class RedisSentinels implements AutoCloseable {
       ask(sentinel, "SENTINEL", "REMOVE", NAME);
     }
     for (int sentinel : ports) {
-      ask(sentinel, "SENTINEL", "MONITOR", NAME, "127.0.0.1", port, "2");
+      ask(sentinel, "SENTINEL", "MONITOR", NAME, host, port, "2");
       ask(sentinel, "SENTINEL", "SET", NAME, "down-after-milliseconds", downAfter);
       ask(sentinel, "SENTINEL", "SET", NAME, "failover-timeout", "4000");
       if (access != null) {

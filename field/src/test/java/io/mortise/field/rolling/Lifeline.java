@@ -1,0 +1,21 @@
+package io.mortise.field.rolling;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/** Commands that run when this JVM ends, even if it is killed. Thread-safe. */
+final class Lifeline {
+  private Lifeline() {}
+
+  /** Returns the shell that waits; destroy it to take the command back. */
+  static Process attach(String command) {
+    try {
+      return new ProcessBuilder("sh", "-c", "read _; " + command)
+          .redirectErrorStream(true)
+          .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+          .start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+package io.mortise.field.rolling;
+
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.server.LossyDisk;
+import io.mortise.testkit.server.PostgresServer;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** One PostgreSQL server, on a disk of its own where the machine allows that. */
+final class PostgresLocks implements LockServers {
+  private static final Duration RECOVERY = Duration.ofMinutes(1);
+
+  private final Optional<LossyDisk> disk = LossyDisk.mount();
+  private final PostgresServer server;
+
+  PostgresLocks(Path programs) {
+    server =
+        disk.isPresent()
+            ? PostgresServer.start(programs, disk.get(), Optional.empty())
+            : PostgresServer.start(programs);
+  }
+
+  @Override
+  public String url() {
+    return server.url().replace("127.0.0.1", "localhost");
+  }
+
+  @Override
+  public List<Integer> ports() {
+    return List.of(server.port());
+  }
+
+  @Override
+  public void failOver() {
+    server.kill();
+    BoundedWait.pass(Duration.ofSeconds(2));
+    server.restart();
+  }
+
+  @Override
+  public void fillDisk(Duration time) {
+    Path filler = disk.map(mounted -> mounted.folder().resolve("filler")).orElse(null);
+    if (filler != null) {
+      fill(filler);
+    }
+    BoundedWait.pass(time);
+    try {
+      if (filler != null) {
+        Files.delete(filler);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    if (!serves()) {
+      // It stops where it cannot write its log.
+      server.restart();
+    }
+    BoundedWait.until(RECOVERY, "PostgreSQL served again", this::serves);
+  }
+
+  private static void fill(Path filler) {
+    byte[] block = new byte[1 << 16];
+    try (OutputStream out = Files.newOutputStream(filler)) {
+      while (true) {
+        out.write(block);
+      }
+    } catch (IOException full) {
+      // That was to be reached.
+    }
+  }
+
+  private boolean serves() {
+    try {
+      number("SELECT 1");
+      return true;
+    } catch (IllegalStateException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public long records() {
+    return number(
+        "SELECT coalesce(sum((xpath('/row/c/text()', query_to_xml(format("
+            + "'SELECT count(*) AS c FROM %I', tablename), false, true, '')))[1]::text::bigint), 0)"
+            + " FROM pg_tables WHERE tablename LIKE 'mortise%'");
+  }
+
+  @Override
+  public long connections() {
+    return number(
+        "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+            + " AND pid <> pg_backend_pid()");
+  }
+
+  private long number(String sql) {
+    try (Connection connection = DriverManager.getConnection(server.url());
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      rows.next();
+      return rows.getLong(1);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public boolean keepsAtLeast() {
+    return true;
+  }
+
+  @Override
+  public Duration expiry(Duration ttl) {
+    return ttl;
+  }
+
+  @Override
+  public boolean forgetsOnFailover() {
+    return false;
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    disk.ifPresent(LossyDisk::close);
+  }
+}

@@ -1,0 +1,325 @@
+package io.mortise.field.rolling;
+
+import io.mortise.field.rolling.Judge.Schedule;
+import io.mortise.field.rolling.Judge.Violation;
+import io.mortise.testkit.server.RedisServer;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+
+/**
+ * Three hosts with two instances of the shop and a cron each, customers, and faults in an order
+ * that the seed gives. For one thread.
+ */
+final class RollingDeployment {
+  private static final int HOSTS = 3;
+
+  /** Between two faults, so that there are times in which nothing is wrong. */
+  private static final Duration REST = Duration.ofSeconds(12);
+
+  private static final Duration RECOVERY = Duration.ofSeconds(20);
+  private static final Duration WARM_UP = Duration.ofSeconds(40);
+  private static final Duration FULL = Duration.ofSeconds(8);
+  private static final Duration SLOW = Duration.ofSeconds(20);
+  private static final Schedule REPORTS =
+      new Schedule("report", 5_000, 2_000, work -> work.tick() / 5);
+
+  /**
+   * What is tried.
+   *
+   * @param before whose instances the deployment begins with; {@code now} for no upgrade
+   * @param naive whether instances of {@link NaiveShop} stand in for those of the shop
+   */
+  record Plan(
+      Duration time, long seed, Duration ttl, Checkout before, Checkout now, boolean naive) {}
+
+  /** What came of it. */
+  record Result(List<Violation> violations, Path page, String summary) {}
+
+  private final Plan plan;
+  private final LockServers servers;
+  private final Witness witness;
+  private final Path folder;
+  private final Consumer<String> tell;
+  private final Random random;
+  private final FaultLog faults = new FaultLog(RECOVERY);
+  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private final List<SimulatedHost> hosts = new ArrayList<>();
+  private final List<ShopInstance> instances = new ArrayList<>();
+  private volatile Checkout checkout;
+
+  /**
+   * A deployment of which nothing runs yet.
+   *
+   * @param folder for logs and the page
+   * @param tell hears what happens, a line each
+   */
+  RollingDeployment(
+      Plan plan, LockServers servers, Witness witness, Path folder, Consumer<String> tell) {
+    this.plan = plan;
+    this.servers = servers;
+    this.witness = witness;
+    this.folder = folder;
+    this.tell = tell;
+    this.random = new Random(plan.seed());
+    this.checkout = plan.before();
+  }
+
+  /** Runs. Blocks for the plan's time and some minutes more. Leaves no process behind. */
+  Result run() throws Exception {
+    Judge judge = new Judge(faults, servers, servers.expiry(plan.ttl()));
+    long from = FaultLog.now();
+    try {
+      startHosts();
+      startInstances();
+      Customers customers = opened(new Customers(addresses(), plan.seed()));
+      CronJobs cron = opened(new CronJobs(hosts, servers, plan.ttl(), folder, () -> checkout));
+      tell.accept("all instances are up");
+      from = FaultLog.now();
+      rest(WARM_UP);
+      if (!plan.before().equals(plan.now())) {
+        upgrade();
+      }
+      Reading first = read();
+      try {
+        injectFaults(from + plan.time().toMillis());
+      } catch (AssertionError | IllegalStateException e) {
+        judge.add(FaultLog.now(), "no recovery: " + e.getMessage());
+      }
+      rest(RECOVERY.plus(WARM_UP));
+      Reading last = read();
+      customers.close();
+      cron.close();
+      judge.judgeGrowth(first, last);
+      judge.judgeOrders(customers.orders());
+      judge.judgeCron(cron.runs());
+      judge.judgeTicks(CronJobs.SCHEDULE, cron.jobs(), from, FaultLog.now());
+      judgeWitness(judge, from);
+      DeploymentPage page = new DeploymentPage(plan, faults.windows(), customers.orders());
+      String summary = page.summary(cron.runs().size(), first, last, judge.violations());
+      return new Result(
+          judge.violations(), page.write(folder, summary, judge.violations()), summary);
+    } finally {
+      close();
+    }
+  }
+
+  private void judgeWitness(Judge judge, long from) {
+    long[] sold = witness.sold();
+    judge.judgeStock(sold[0], sold[1]);
+    if (plan.naive()) {
+      return;
+    }
+    for (int product = 1; product <= Witness.PRODUCTS; product++) {
+      judge.judgeTokens("product/" + product, witness.writes("product/" + product));
+    }
+    judge.judgeTokens("summary/1", witness.writes("summary/1"));
+    judge.judgeDeliveries(witness.deliveries());
+    judge.judgeTicks(REPORTS, witness.reports(), from, FaultLog.now());
+  }
+
+  private <T extends AutoCloseable> T opened(T resource) {
+    opened.push(resource);
+    return resource;
+  }
+
+  private void startHosts() throws IOException {
+    List<Integer> ports = new ArrayList<>(servers.ports());
+    ports.add(witness.port());
+    int network = 100 + new Random().nextInt(100);
+    for (int number = 1; number <= HOSTS; number++) {
+      hosts.add(opened(new SimulatedHost(number, network, folder, ports)));
+    }
+    tell.accept(hosts.get(0).isIsolated() ? "hosts are network namespaces" : "hosts share one");
+  }
+
+  private void startInstances() throws IOException {
+    for (SimulatedHost host : hosts) {
+      for (String letter : List.of("a", "b")) {
+        ShopInstance instance =
+            new ShopInstance(
+                host.name() + letter, host, RedisServer.freePort(), folder, this::command);
+        instances.add(instance);
+        instance.start();
+      }
+    }
+    instances.forEach(ShopInstance::awaitUp);
+  }
+
+  private List<String> command(String name, String address, int port, List<String> jvmOptions)
+      throws IOException {
+    if (plan.naive()) {
+      return NaiveShop.command(
+          jvmOptions, name, address, port, servers.ports().get(0), witness.url());
+    }
+    List<String> command = new ArrayList<>(checkout.shop(jvmOptions));
+    List<String> properties = new ArrayList<>(witness.properties());
+    properties.addAll(
+        List.of(
+            "shop.instance=" + name,
+            "server.address=" + address,
+            "server.port=" + port,
+            "mortise.url=" + servers.url(),
+            "mortise.ttl=" + plan.ttl().toMillis() + "ms",
+            "shop.report.cron=*/5 * * * * *",
+            "shop.report.at-least=" + (servers.keepsAtLeast() ? "2s" : ""),
+            "spring.sql.init.mode=never"));
+    properties.forEach(property -> command.add("--" + property));
+    return command;
+  }
+
+  private Map<String, URI> addresses() {
+    Map<String, URI> addresses = new LinkedHashMap<>();
+    instances.forEach(instance -> addresses.put(instance.name(), instance.address()));
+    return addresses;
+  }
+
+  /** The one that lives on, so that one can see what grows. */
+  private ShopInstance veteran() {
+    return instances.get(instances.size() - 1);
+  }
+
+  private Reading read() throws IOException, InterruptedException {
+    Reading reading = Reading.take(veteran().process(), servers);
+    tell.accept("kept by " + veteran().name() + ": " + reading.figures());
+    return reading;
+  }
+
+  private static void rest(Duration time) throws InterruptedException {
+    Thread.sleep(time.toMillis());
+  }
+
+  private void upgrade() throws Exception {
+    checkout = plan.now();
+    roll("upgrade", instances);
+    rest(RECOVERY);
+  }
+
+  /** One after the other, then two at a time, and anew. */
+  private void injectFaults(long end) throws Exception {
+    List<DeploymentFault> left = new ArrayList<>();
+    boolean together = true;
+    while (FaultLog.now() < end) {
+      if (left.isEmpty()) {
+        left.addAll(Arrays.asList(DeploymentFault.values()));
+        Collections.shuffle(left, random);
+        together = !together;
+      }
+      DeploymentFault one = left.remove(0);
+      if (together && !left.isEmpty()) {
+        DeploymentFault other = left.remove(0);
+        SimulatedHost host = host();
+        SimulatedHost next = hosts.get((hosts.indexOf(host) + 1) % HOSTS);
+        both(() -> strike(one, host), () -> strike(other, next));
+      } else {
+        strike(one, host());
+      }
+      supervise();
+      rest(RECOVERY.plus(REST));
+    }
+  }
+
+  private static void both(Callable<Void> one, Callable<Void> other) throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    try {
+      for (Future<Void> done : threads.invokeAll(List.of(one, other))) {
+        done.get();
+      }
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e.getCause());
+    } finally {
+      threads.shutdown();
+    }
+  }
+
+  private SimulatedHost host() {
+    return hosts.get(random.nextInt(HOSTS));
+  }
+
+  /** Starts what has ended by itself, as who could not open the store, and waits for all. */
+  private void supervise() {
+    instances.forEach(ShopInstance::awaitUp);
+  }
+
+  private Void strike(DeploymentFault fault, SimulatedHost host) throws Exception {
+    Duration overlong = plan.ttl().multipliedBy(2);
+    Set<String> victims = Set.of(host.name());
+    tell.accept(fault.text() + ", " + host.name());
+    switch (fault) {
+      case ROLLING_RESTART ->
+          roll(fault.text(), instances.stream().filter(each -> each != veteran()).toList());
+      case KILL -> {
+        ShopInstance target =
+            instances.stream()
+                .filter(each -> each.host() == host && each != veteran())
+                .findFirst()
+                .orElseThrow();
+        faults.record(fault.text(), Set.of(target.name()), false, () -> target.kill(plan.ttl()));
+      }
+      case FREEZE ->
+          faults.record(
+              fault.text(),
+              victims,
+              false,
+              () -> {
+                host.freeze();
+                rest(overlong);
+                host.thaw();
+              });
+      case PARTITION ->
+          faults.record(
+              fault.text(),
+              victims,
+              false,
+              () -> {
+                host.partition();
+                rest(overlong);
+                host.reconnect();
+              });
+      case SLOW ->
+          faults.record(
+              fault.text(),
+              victims,
+              false,
+              () -> {
+                host.slowDown();
+                rest(SLOW);
+                host.speedUp();
+              });
+      case FORGET -> faults.record(fault.text(), victims, false, host::forgetConnections);
+      case MOVE -> faults.record(fault.text(), victims, false, host::moveNames);
+      case FAILOVER -> faults.record(fault.text(), Set.of(), false, servers::failOver);
+      case FULL_DISK -> faults.record(fault.text(), Set.of(), false, () -> servers.fillDisk(FULL));
+    }
+    return null;
+  }
+
+  private void roll(String why, List<ShopInstance> chosen) throws Exception {
+    for (ShopInstance instance : chosen) {
+      faults.record(why, Set.of(instance.name()), true, instance::restart);
+    }
+  }
+
+  private void close() throws Exception {
+    while (!opened.isEmpty()) {
+      opened.pop().close();
+    }
+  }
+}

@@ -1,0 +1,224 @@
+package io.mortise.field.rolling;
+
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * A host of the deployment. As root on Linux it is a network namespace, else an address of the
+ * loopback. Its processes find every server under the name {@code localhost}, which a hosts file of
+ * its own leads to a gateway: relays with the servers' ports. For one thread, but for {@link
+ * #start}.
+ */
+final class SimulatedHost implements AutoCloseable {
+  private final String name;
+  private final String subnet;
+  private final boolean isolated;
+  private final Path hostsFile;
+  private final List<Integer> ports;
+  private final List<HostProcess> processes = new ArrayList<>();
+  private final List<HostProcess> frozen = new ArrayList<>();
+  private List<FaultInjectionProxy> relays = List.of();
+  private int gateway = 1;
+  private volatile boolean isFrozen;
+
+  /**
+   * Makes one.
+   *
+   * @param network of all hosts of a deployment: 0 to 255
+   * @param ports of the servers, on the loopback
+   */
+  SimulatedHost(int number, int network, Path folder, List<Integer> ports) throws IOException {
+    this.name = "host" + number;
+    this.isolated = mayIsolate();
+    this.subnet = (isolated ? "10." : "127.") + network + "." + number + ".";
+    this.ports = ports;
+    this.hostsFile = folder.resolve(name + ".hosts");
+    if (isolated) {
+      isolate();
+    }
+    openGateway();
+  }
+
+  private static boolean mayIsolate() {
+    return run("ip", "netns", "list") == 0 && run("ip", "link", "show", "lo") == 0 && isRoot();
+  }
+
+  private static boolean isRoot() {
+    return "root".equals(System.getProperty("user.name"));
+  }
+
+  private String namespace() {
+    return "mortise-" + subnet.replace('.', '-') + "n";
+  }
+
+  /** At most 15 characters. */
+  private String link() {
+    return "mo" + subnet.replace('.', '-') + "r";
+  }
+
+  private void isolate() {
+    String inner = "mo" + subnet.replace('.', '-') + "h";
+    must("ip", "netns", "add", namespace());
+    Lifeline.attach("ip netns pids " + namespace() + " | xargs -r kill -9; " + removal());
+    must("ip", "link", "add", link(), "type", "veth", "peer", "name", inner);
+    must("ip", "link", "set", inner, "netns", namespace());
+    must("ip", "address", "add", subnet + "1/24", "dev", link());
+    must("ip", "address", "add", subnet + "3/24", "dev", link());
+    must("ip", "link", "set", link(), "up");
+    must("ip", "-n", namespace(), "address", "add", address() + "/24", "dev", inner);
+    must("ip", "-n", namespace(), "link", "set", inner, "up");
+    must("ip", "-n", namespace(), "link", "set", "lo", "up");
+  }
+
+  private String removal() {
+    return "ip netns del " + namespace();
+  }
+
+  /** Other relays at the other address of the gateway, and a hosts file that leads there. */
+  private void openGateway() throws IOException {
+    List<FaultInjectionProxy> former = relays;
+    relays =
+        ports.stream()
+            .map(port -> FaultInjectionProxy.at(subnet + gateway, port))
+            .collect(Collectors.toList());
+    Path next = Files.writeString(hostsFile.resolveSibling(name + ".next"), hosts());
+    Files.move(
+        next, hostsFile, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    former.forEach(FaultInjectionProxy::close);
+  }
+
+  /** Also its own name, which frameworks look up. */
+  private String hosts() throws IOException {
+    String own = Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+    return subnet + gateway + " localhost\n" + address() + " " + own + "\n";
+  }
+
+  String name() {
+    return name;
+  }
+
+  /** The address where its processes listen. */
+  String address() {
+    return subnet + "2";
+  }
+
+  boolean isIsolated() {
+    return isolated;
+  }
+
+  /** Options of a JVM that runs here. */
+  List<String> jvmOptions() {
+    return List.of("-Djdk.net.hosts.file=" + hostsFile, "-Dsun.net.inetaddr.ttl=3");
+  }
+
+  /** Starts a process here; it ends with this JVM at the latest. */
+  HostProcess start(List<String> command, Path log) throws IOException {
+    List<String> whole = new ArrayList<>();
+    if (isolated) {
+      whole.addAll(List.of("ip", "netns", "exec", namespace()));
+    }
+    whole.addAll(command);
+    HostProcess started = new HostProcess(whole, log);
+    synchronized (processes) {
+      processes.removeIf(process -> !process.isAlive());
+      processes.add(started);
+    }
+    return started;
+  }
+
+  /** Stops all processes, with those that they have started. */
+  void freeze() {
+    isFrozen = true;
+    synchronized (processes) {
+      frozen.addAll(processes);
+    }
+    frozen.forEach(HostProcess::pause);
+  }
+
+  void thaw() {
+    frozen.forEach(HostProcess::resume);
+    frozen.clear();
+    isFrozen = false;
+  }
+
+  boolean isFrozen() {
+    return isFrozen;
+  }
+
+  /** Nothing gets in or out, and nobody is told. */
+  void partition() {
+    if (isolated) {
+      must("ip", "link", "set", link(), "down");
+    } else {
+      relays.forEach(relay -> relay.weather(NetworkCondition.FROZEN));
+    }
+  }
+
+  void reconnect() {
+    if (isolated) {
+      must("ip", "link", "set", link(), "up");
+    } else {
+      relays.forEach(relay -> relay.weather(NetworkCondition.FAIR));
+    }
+  }
+
+  /** Whatever is sent arrives late, and some of it much later: as packets that are sent again. */
+  void slowDown() {
+    relays.forEach(relay -> relay.weather(NetworkCondition.LOSSY));
+  }
+
+  void speedUp() {
+    relays.forEach(relay -> relay.weather(NetworkCondition.FAIR));
+  }
+
+  /** The way out forgets all connections, and nobody is told. */
+  void forgetConnections() {
+    relays.forEach(FaultInjectionProxy::forget);
+  }
+
+  /** The name of the servers has another address from now on; at the former one nobody listens. */
+  void moveNames() throws IOException {
+    gateway = gateway == 1 ? 3 : 1;
+    openGateway();
+  }
+
+  static void must(String... command) {
+    int status = run(command);
+    if (status != 0) {
+      throw new IllegalStateException(String.join(" ", command) + " failed with " + status + ".");
+    }
+  }
+
+  private static int run(String... command) {
+    try {
+      return new ProcessBuilder(command)
+          .redirectErrorStream(true)
+          .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+          .start()
+          .waitFor();
+    } catch (IOException e) {
+      return 127;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    synchronized (processes) {
+      processes.forEach(HostProcess::close);
+    }
+    relays.forEach(FaultInjectionProxy::close);
+    if (isolated) {
+      run(removal().split(" "));
+    }
+  }
+}

@@ -1,0 +1,181 @@
+package io.mortise.field.rolling;
+
+import io.mortise.testkit.server.PostgresServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The database of the shop, which no fault harms. Triggers write down what was let in, in the order
+ * of the commits of each row. For one thread.
+ */
+final class Witness implements AutoCloseable {
+  static final int PRODUCTS = 3;
+  private static final int STOCK = 10_000_000;
+
+  private static final String LOG =
+      """
+      CREATE TABLE seen (
+        seq BIGSERIAL PRIMARY KEY,
+        at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
+        kind TEXT NOT NULL,
+        token BIGINT NOT NULL);
+      CREATE FUNCTION see() RETURNS trigger AS $$
+        BEGIN
+          IF TG_TABLE_NAME = 'report' THEN
+            INSERT INTO seen (kind, token) VALUES (TG_OP, NEW.token);
+          ELSE
+            INSERT INTO seen (kind, token) VALUES (TG_TABLE_NAME || '/' || NEW.id, NEW.fence_token);
+          END IF;
+          RETURN NULL;
+        END $$ LANGUAGE plpgsql;
+      CREATE TRIGGER seen AFTER UPDATE ON product FOR EACH ROW EXECUTE FUNCTION see();
+      CREATE TRIGGER seen AFTER UPDATE ON summary FOR EACH ROW EXECUTE FUNCTION see();
+      CREATE TRIGGER seen AFTER INSERT OR UPDATE ON report FOR EACH ROW EXECUTE FUNCTION see();
+      """;
+
+  /** Times are milliseconds since 1970, by the clock that all processes share. */
+  private static final String MILLIS = "(extract(epoch FROM %s) * 1000)::bigint";
+
+  private final PostgresServer server;
+
+  /**
+   * Starts the database.
+   *
+   * @param schema of the shop
+   */
+  Witness(Path programs, Path schema) throws IOException {
+    server = PostgresServer.start(programs, "-c", "max_connections=200");
+    execute(Files.readString(schema));
+    execute("INSERT INTO product (id, in_stock) VALUES (3, 0)");
+    execute("UPDATE product SET in_stock = " + STOCK);
+    execute(LOG.replaceAll("(?m)^ *", " ").replace('\n', ' '));
+  }
+
+  int port() {
+    return server.port();
+  }
+
+  /** The properties by which an instance of the shop finds it. */
+  List<String> properties() {
+    return List.of(
+        "spring.datasource.url=jdbc:postgresql://localhost:"
+            + port()
+            + "/postgres?connectTimeout=5&socketTimeout=5",
+        "spring.datasource.username=" + PostgresServer.USER,
+        "spring.datasource.password=" + PostgresServer.PASSWORD);
+  }
+
+  String url() {
+    return server.url().replace("127.0.0.1", "localhost");
+  }
+
+  private void execute(String sql) {
+    try (Connection connection = DriverManager.getConnection(server.url());
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private List<long[]> rows(String sql) {
+    List<long[]> found = new ArrayList<>();
+    try (Connection connection = DriverManager.getConnection(server.url());
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      while (rows.next()) {
+        long[] row = new long[rows.getMetaData().getColumnCount()];
+        for (int i = 0; i < row.length; i++) {
+          row[i] = rows.getLong(i + 1);
+        }
+        found.add(row);
+      }
+      return found;
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static String millis(String time) {
+    return MILLIS.formatted(time);
+  }
+
+  /** A write of a row that refuses stale tokens: when, and with which token. */
+  record FencedWrite(long at, long token) {}
+
+  /** Of one row, {@code product/1} or {@code summary/1}, in their order. */
+  List<FencedWrite> writes(String row) {
+    return rows(
+            "SELECT %s, token FROM seen WHERE kind = '%s' ORDER BY seq"
+                .formatted(millis("at"), row))
+        .stream()
+        .map(each -> new FencedWrite(each[0], each[1]))
+        .toList();
+  }
+
+  /** How many were sold according to the orders, and according to the stock. */
+  long[] sold() {
+    return rows("SELECT (SELECT coalesce(sum(quantity), 0) FROM purchase),"
+            + " (SELECT sum("
+            + STOCK
+            + " - in_stock) FROM product)")
+        .get(0);
+  }
+
+  /**
+   * A time in which an instance did something under a lock.
+   *
+   * @param until 0 if it did not end
+   */
+  record Work(String who, long tick, long token, long from, long until) {}
+
+  /** Calls of the partner, by their begin. */
+  List<Work> deliveries() {
+    return work(
+        "SELECT p.instance, 0, d.purchase, %s, coalesce(%s, 0) FROM delivery d JOIN purchase p"
+                .formatted(millis("began"), millis("ended"))
+            + " ON p.id = d.purchase ORDER BY 4");
+  }
+
+  /** Reports, by their begin. */
+  List<Work> reports() {
+    return work(
+        "SELECT r.instance, r.tick, r.token, %s, coalesce(%s, 0) FROM report r"
+                .formatted(millis("b.at"), millis("e.at"))
+            + " JOIN seen b ON b.kind = 'INSERT' AND b.token = r.token"
+            + " LEFT JOIN seen e ON e.kind = 'UPDATE' AND e.token = r.token ORDER BY 4");
+  }
+
+  private List<Work> work(String sql) {
+    List<Work> found = new ArrayList<>();
+    try (Connection connection = DriverManager.getConnection(server.url());
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      while (rows.next()) {
+        found.add(
+            new Work(
+                rows.getString(1),
+                rows.getLong(2),
+                rows.getLong(3),
+                rows.getLong(4),
+                rows.getLong(5)));
+      }
+      return found;
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+}
