@@ -18,6 +18,8 @@ enum DeploymentFault {
   MOVE("DNS moves"),
   /** The server that leads is killed. */
   FAILOVER("failover"),
+  /** The servers have another certificate, of another authority. */
+  CERTIFICATE("new certificate"),
   /** The servers may not write. */
   FULL_DISK("full disk");
 

@@ -10,6 +10,8 @@ import java.util.function.Predicate;
 
 /** What was done to the deployment, and what excuses it. Thread-safe. */
 final class FaultLog {
+  private static final long STALL = 800;
+
   private final List<FaultWindow> windows = new CopyOnWriteArrayList<>();
 
   /** The time after a fault in which its victims recover. */
@@ -36,6 +38,22 @@ final class FaultLog {
       harm.happen();
     } finally {
       windows.add(new FaultWindow(fault, victims, announced, from, now()));
+    }
+  }
+
+  /** Writes down when this machine stands still, which harms all. Runs until it is interrupted. */
+  void watchMachine() {
+    long last = now();
+    while (!Thread.currentThread().isInterrupted()) {
+      try {
+        Thread.sleep(100);
+      } catch (InterruptedException e) {
+        return;
+      }
+      if (now() - last > STALL) {
+        windows.add(new FaultWindow("machine stood still", Set.of(), false, last, now()));
+      }
+      last = now();
     }
   }
 

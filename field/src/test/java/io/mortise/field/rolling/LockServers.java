@@ -1,5 +1,6 @@
 package io.mortise.field.rolling;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
@@ -17,6 +18,9 @@ interface LockServers extends AutoCloseable {
 
   /** Takes all space that the servers may write, for so long. Blocks until all serve. */
   void fillDisk(Duration time);
+
+  /** Has the servers show another certificate, of another authority; nothing without TLS. */
+  default void renewCertificate() throws IOException {}
 
   /** Rows or keys of locks, sessions and waiters. */
   long records();

@@ -3,11 +3,14 @@ package io.mortise.field.rolling;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.LossyDisk;
 import io.mortise.testkit.server.PostgresServer;
+import io.mortise.testkit.server.RedisSecurity;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -17,23 +20,71 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** One PostgreSQL server, on a disk of its own where the machine allows that. */
+/** One PostgreSQL server that speaks TLS, on a disk of its own where the machine allows that. */
 final class PostgresLocks implements LockServers {
   private static final Duration RECOVERY = Duration.ofMinutes(1);
 
   private final Optional<LossyDisk> disk = LossyDisk.mount();
   private final PostgresServer server;
+  private final Path folder;
+  private final Path trusted;
 
-  PostgresLocks(Path programs) {
+  /**
+   * Starts it.
+   *
+   * @param folder for certificates
+   */
+  PostgresLocks(Path programs, Path folder) throws IOException {
+    this.folder = folder;
+    this.trusted = folder.resolve("trusted.pem");
+    renewFiles();
+    String[] arguments = {
+      "-c", "ssl=on",
+      "-c", "ssl_cert_file=" + folder.resolve("server.pem"),
+      "-c", "ssl_key_file=" + folder.resolve("server.key")
+    };
     server =
         disk.isPresent()
-            ? PostgresServer.start(programs, disk.get(), Optional.empty())
-            : PostgresServer.start(programs);
+            ? PostgresServer.start(programs, disk.get(), Optional.empty(), arguments)
+            : PostgresServer.start(programs, arguments);
+  }
+
+  /** Its own authority each time: the file of those that clients trust has the former one too. */
+  private void renewFiles() throws IOException {
+    Path made = Files.createTempDirectory(folder, "certificate");
+    RedisSecurity next = RedisSecurity.make(made, "", "");
+    String former = Files.exists(trusted) ? Files.readString(trusted) : "";
+    replace(trusted, former + Files.readString(next.certificate()));
+    replace(folder.resolve("server.pem"), Files.readString(next.certificate()));
+    Path key = replace(folder.resolve("server.key"), Files.readString(next.key()));
+    Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
+    if (SimulatedHost.isRoot()) {
+      SimulatedHost.must("chown", "65534:65534", key.toString());
+      SimulatedHost.must("chmod", "755", folder.toString());
+    }
+  }
+
+  private static Path replace(Path file, String text) throws IOException {
+    Path next = Files.writeString(file.resolveSibling(file.getFileName() + ".next"), text);
+    return Files.move(
+        next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
   @Override
   public String url() {
-    return server.url().replace("127.0.0.1", "localhost");
+    return server.url().replace("127.0.0.1", "localhost")
+        + "&sslmode=verify-ca&sslrootcert="
+        + trusted;
+  }
+
+  /** The server takes it at once; connections that there are end, so that all meet it. */
+  @Override
+  public void renewCertificate() throws IOException {
+    renewFiles();
+    number("SELECT count(*) FROM pg_reload_conf()");
+    number(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+            + " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
   }
 
   @Override

@@ -86,6 +86,8 @@ final class RollingDeployment {
   Result run() throws Exception {
     Judge judge = new Judge(faults, servers, servers.expiry(plan.ttl()));
     long from = FaultLog.now();
+    Thread watch = new Thread(faults::watchMachine);
+    watch.start();
     try {
       startHosts();
       startInstances();
@@ -117,6 +119,7 @@ final class RollingDeployment {
       return new Result(
           judge.violations(), page.write(folder, summary, judge.violations()), summary);
     } finally {
+      watch.interrupt();
       close();
     }
   }
@@ -306,6 +309,7 @@ final class RollingDeployment {
       case FORGET -> faults.record(fault.text(), victims, false, host::forgetConnections);
       case MOVE -> faults.record(fault.text(), victims, false, host::moveNames);
       case FAILOVER -> faults.record(fault.text(), Set.of(), false, servers::failOver);
+      case CERTIFICATE -> faults.record(fault.text(), Set.of(), false, servers::renewCertificate);
       case FULL_DISK -> faults.record(fault.text(), Set.of(), false, () -> servers.fillDisk(FULL));
     }
     return null;

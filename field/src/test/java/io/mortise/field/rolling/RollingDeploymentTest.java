@@ -8,6 +8,7 @@ import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.PostgresServer;
 import io.mortise.testkit.server.RedisServer;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,6 +16,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The deployment for {@code -Dmortise.rolling=} minutes on {@code -Dmortise.rolling.store=}
@@ -26,9 +28,11 @@ import org.junit.jupiter.api.Timeout;
 class RollingDeploymentTest {
   private static final Duration TTL = Duration.ofSeconds(4);
 
-  private static LockServers servers(String store) {
+  @TempDir private Path certificates;
+
+  private LockServers servers(String store) throws IOException {
     return switch (store) {
-      case "postgresql" -> new PostgresLocks(postgres());
+      case "postgresql" -> new PostgresLocks(postgres(), certificates);
       case "redis" ->
           new RedisLocks(TestPrerequisites.required(RedisServer.installed(7), "Redis 7"));
       case "etcd" -> new EtcdLocks(etcd());

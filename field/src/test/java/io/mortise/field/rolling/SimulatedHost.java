@@ -50,7 +50,7 @@ final class SimulatedHost implements AutoCloseable {
     return run("ip", "netns", "list") == 0 && run("ip", "link", "show", "lo") == 0 && isRoot();
   }
 
-  private static boolean isRoot() {
+  static boolean isRoot() {
     return "root".equals(System.getProperty("user.name"));
   }
 

@@ -63,12 +63,14 @@ final class Witness implements AutoCloseable {
     return server.port();
   }
 
-  /** The properties by which an instance of the shop finds it. */
+  /** The properties by which an instance of the shop finds it, and soon notices what is gone. */
   List<String> properties() {
     return List.of(
         "spring.datasource.url=jdbc:postgresql://localhost:"
             + port()
-            + "/postgres?connectTimeout=5&socketTimeout=5",
+            + "/postgres?connectTimeout=3&socketTimeout=3",
+        "spring.datasource.hikari.validation-timeout=500",
+        "spring.datasource.hikari.maximum-pool-size=6",
         "spring.datasource.username=" + PostgresServer.USER,
         "spring.datasource.password=" + PostgresServer.PASSWORD);
   }
