@@ -121,7 +121,7 @@ class RunContainerTest extends RunCommandHarness {
         if ctypes.CDLL(None).unshare(0x80) != 0:
           sys.exit(1)
         with open('/proc/self/timens_offsets', 'w') as offsets:
-          offsets.write('monotonic %d 0\nboottime %d 0\n' % (seconds, seconds))
+          offsets.write('monotonic %d 0\\nboottime %d 0\\n' % (seconds, seconds))
         os.execvp(sys.argv[2], sys.argv[2:])
         """;
     List<String> words = List.of("python3", "-c", script, Long.toString(days));
