@@ -81,6 +81,63 @@ class RunContainerTest extends RunCommandHarness {
     }
   }
 
+  /** The clocks of a namespace begin anew, or where those of a host before it stood. */
+  @Test
+  void givenTimeNamespace_whenToolIsKilledOrStopped_thenTheCommandHasItsGrace_andEnds()
+      throws Exception {
+    for (long days : List.of(-1, 1000)) {
+      List<String> words = inTimeNamespace(days);
+      Path done = folder.resolve("done" + days);
+      String script =
+          "trap 'sleep 1; : >" + done + "; exit 0' TERM; echo $$;" + " while :; do sleep 0.1; done";
+      try (CliProcess tool = start(words, "job", script, "--grace", "6s")) {
+        long command = awaitPid(tool);
+        tool.signal("KILL");
+        await().atMost(LONG).until(() -> !CliProcess.isAlive(command));
+        assertThat(done).exists();
+      }
+      try (CliProcess tool = start(words, "brief", "echo $$; exec sleep 100")) {
+        long command = awaitPid(tool);
+        tool.signal("STOP");
+        await().atMost(LONG).until(() -> !CliProcess.isAlive(command));
+      }
+    }
+  }
+
+  /**
+   * Words that start a program whose clocks are ahead.
+   *
+   * @param days less than 0: as if the host had been booted ten seconds ago
+   */
+  private static List<String> inTimeNamespace(long days) throws Exception {
+    TerminalRun.needsPython();
+    Path own = Path.of("/proc/self/ns/time");
+    assumeTrue(Files.exists(own), "Linux before 5.6 has no time namespaces.");
+    String script =
+        """
+        import ctypes, os, sys, time
+        days = int(sys.argv[1])
+        seconds = days * 86400 if days > 0 else 10 - int(time.clock_gettime(time.CLOCK_MONOTONIC))
+        if ctypes.CDLL(None).unshare(0x80) != 0:
+          sys.exit(1)
+        with open('/proc/self/timens_offsets', 'w') as offsets:
+          offsets.write('monotonic %d 0\\nboottime %d 0\\n' % (seconds, seconds))
+        os.execvp(sys.argv[2], sys.argv[2:])
+        """;
+    List<String> words = List.of("python3", "-c", script, Long.toString(days));
+    List<String> trial = new ArrayList<>(words);
+    // Before Linux 6.3 the namespace is that of children only.
+    trial.addAll(
+        List.of(
+            "sh",
+            "-c",
+            "[ \"$(readlink /proc/$$/ns/time)\" != \"$0\" ]",
+            Files.readSymbolicLink(own).toString()));
+    assumeTrue(
+        TerminalRun.runs(trial.toArray(String[]::new)), "No time namespace can be had here.");
+    return words;
+  }
+
   /** Words that start a program which sees this file as /proc/uptime. */
   private static List<String> overUptime(Path file) throws IOException, InterruptedException {
     List<String> words =

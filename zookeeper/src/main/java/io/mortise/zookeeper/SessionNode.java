@@ -66,10 +66,15 @@ final class SessionNode {
     ensemble =
         epoch == null ? "" : Instant.ofEpochMilli(epoch.getCtime()) + ", " + epoch.getCzxid();
     String conflict = core.store().conflict(ensemble);
-    if (conflict == null) {
-      make(beat, 0, then);
-    } else {
+    if (conflict != null) {
       then.refused(new Renewal.Unknown(new StoreUnfitException(conflict)));
+    } else if (TokenEpoch.isOfAnotherLayout(epoch)) {
+      then.refused(
+          unfit(
+              "has nodes of another version of Mortise, as the data of '%s' say. Use one version in all processes, or another namespace."
+                  .formatted(core.layout().epoch())));
+    } else {
+      make(beat, 0, then);
     }
   }
 

@@ -4,12 +4,15 @@ import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * For how long the host has been suspended, which never goes back. Linux counts that time in
- * /proc/uptime but not in the monotonic clock.
+ * /proc/uptime but not in the monotonic clock. In a container that file may jump without a
+ * suspension, so a jump is compared with the kernel's own count.
  */
 final class SuspendedTime implements Ticker {
   /** /proc/uptime has hundredths of a second. */
@@ -20,30 +23,47 @@ final class SuspendedTime implements Ticker {
   private static final int TRIES = 5;
 
   /** Far more than readings of one time differ by. */
-  private static final long FALL_NANOS = 1_000_000_000;
+  private static final long JUMP_NANOS = 1_000_000_000;
 
   private final Path uptime;
   private final Ticker monotonic;
+  private final Supplier<OptionalLong> sinceBoot;
+
+  /** What is told and, rounded down, how far the kernel's count is ahead, both at the beginning. */
+  private final long start;
+
+  private final OptionalLong startOfKernel;
 
   /** Held during a reading: else a slow reading that ends late would look like a fall. */
   private final ReentrantLock guard = new ReentrantLock();
 
-  /** Of the readings since the last fall. Guarded by the lock, as the next. */
+  /** Of the readings since the last jump. Guarded by the lock, as the next. */
   private long greatest;
 
-  /** How far readings have fallen: what is told does not. */
-  private long fallen;
+  /** What is told is so much more than the file says, as it jumped. */
+  private long shift;
 
-  private SuspendedTime(Path uptime, Ticker monotonic) throws IOException {
+  private SuspendedTime(Path uptime, Ticker monotonic, Supplier<OptionalLong> sinceBoot)
+      throws IOException {
     this.uptime = uptime;
     this.monotonic = monotonic;
+    this.sinceBoot = sinceBoot;
     this.greatest = read();
+    this.start = greatest;
+    OptionalLong kernel = sinceBoot.get();
+    long after = monotonic.nanos();
+    this.startOfKernel =
+        kernel.isPresent() ? OptionalLong.of(kernel.getAsLong() - after) : OptionalLong.empty();
   }
 
-  /** From a file like /proc/uptime; always 0 if there is none that can be read and understood. */
-  static Ticker from(Path uptime, Ticker monotonic) {
+  /**
+   * From a file like /proc/uptime; always 0 if there is none that can be read and understood.
+   *
+   * @param sinceBoot the kernel's own count, in nanoseconds, or empty; costs more than the file
+   */
+  static Ticker from(Path uptime, Ticker monotonic, Supplier<OptionalLong> sinceBoot) {
     try {
-      return new SuspendedTime(uptime, monotonic);
+      return new SuspendedTime(uptime, monotonic, sinceBoot);
     } catch (IOException | NumberFormatException e) {
       // Another system, or a container that hides it.
       return () -> 0;
@@ -71,27 +91,37 @@ final class SuspendedTime implements Ticker {
 
   /**
    * What was read before, if it cannot be read now: no file may be left to open, for a moment. Of
-   * two readings of one time the greater is nearer to it, since the file rounds down. A reading
-   * that is far smaller corrects one that was wrong, as a container's may be for a moment: what was
-   * told stays, and later suspensions are added to it.
+   * two readings of one time the greater is nearer to it, since the file rounds down. After a jump
+   * what was told stays, and suspensions are added to it.
    */
   @Override
   public long nanos() {
     guard.lock();
     try {
       long read = read();
-      if (greatest - read > FALL_NANOS) {
-        fallen += greatest - read;
+      if (Math.abs(read - greatest) > JUMP_NANOS) {
+        shift = Math.max(greatest + shift, afterJump(read + shift)) - read;
         greatest = read;
       }
       greatest = Math.max(greatest, read);
-      return greatest + fallen;
+      return greatest + shift;
     } catch (IOException | NumberFormatException e) {
       // A renewal must not fail for that.
-      return greatest + fallen;
+      return greatest + shift;
     } finally {
       guard.unlock();
     }
+  }
+
+  /** What the file says, unless the kernel counts otherwise; rather too much than too little. */
+  private long afterJump(long told) {
+    long before = monotonic.nanos();
+    OptionalLong kernel = startOfKernel.isPresent() ? sinceBoot.get() : startOfKernel;
+    if (kernel.isEmpty()) {
+      return told;
+    }
+    long counted = start + kernel.getAsLong() - before - startOfKernel.orElseThrow();
+    return Math.abs(counted - told) > JUMP_NANOS ? counted : told;
   }
 
   /**

@@ -55,7 +55,7 @@ public final class SystemEnv implements AutoCloseable {
 
   /** For how long the host was suspended so far, as far as can be known. */
   public static Ticker suspended() {
-    return SuspendedTime.from(UPTIME, Ticker.SYSTEM);
+    return SuspendedTime.from(UPTIME, Ticker.SYSTEM, BootTime::nanos);
   }
 
   /**

@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * of people come last in a line, and have no control characters. The first line names the format.
  * Times are microseconds of the store's clock.
  *
+ * <p>A line with a further field is of another format. Its document is refused, since the next step
+ * would write it without that field.
+ *
  * <p>Another program may have written a document. So each number is checked when it is parsed:
  * steps calculate with any document that was decoded.
  */
@@ -114,8 +117,11 @@ public final class DocumentCodec {
     lock.nextTicket = first.number(0, HIGHEST_COUNT);
     lock.shutUntil = first.moment();
     lock.touched = first.moment();
+    first.checkEnd();
     for (int i = 1; i < lines.length; i++) {
-      decodePart(lock, new Fields(lines[i]));
+      Fields fields = new Fields(lines[i]);
+      decodePart(lock, fields);
+      fields.checkEnd();
     }
     lock.waiters = lock.queue.size();
     return lock;
@@ -240,6 +246,7 @@ public final class DocumentCodec {
     boolean ended = fields.flag();
     long next = fields.number(1, HIGHEST_COUNT);
     ClientLabel client = ClientLabel.parse(fields.text());
+    fields.checkEnd();
     List<NumberedNotification> notifications = new ArrayList<>();
     for (int i = 1; i < lines.length; i++) {
       notifications.add(notification(new Fields(lines[i]), next));
@@ -258,7 +265,9 @@ public final class DocumentCodec {
     String kind = fields.text();
     long id = fields.number(0, next - 1);
     AttemptId attempt = fields.attempt();
-    return new NumberedNotification(id, notification(kind, attempt, fields));
+    SessionNotification told = notification(kind, attempt, fields);
+    fields.checkEnd();
+    return new NumberedNotification(id, told);
   }
 
   private static SessionNotification notification(String kind, AttemptId attempt, Fields fields) {
@@ -298,11 +307,14 @@ public final class DocumentCodec {
 
   private static FactDocument parseFact(String key, Fields fields) {
     check(key, FACT, fields.text());
-    return new FactDocument(
-        fields.number(0, HIGHEST_COUNT),
-        fields.moment(),
-        fields.number(0, FARTHEST_MICROS),
-        fields.text());
+    FactDocument fact =
+        new FactDocument(
+            fields.number(0, HIGHEST_COUNT),
+            fields.moment(),
+            fields.number(0, FARTHEST_MICROS),
+            fields.text());
+    fields.checkEnd();
+    return fact;
   }
 
   private static void check(String key, String expected, String found) {
@@ -347,6 +359,12 @@ public final class DocumentCodec {
 
     String text() {
       return all[next++];
+    }
+
+    void checkEnd() {
+      if (next < all.length) {
+        throw new IllegalArgumentException("Unknown field '" + all[next] + "'.");
+      }
     }
 
     long number(long least, long most) {

@@ -10,9 +10,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,7 +27,7 @@ class SuspendedTimeTest {
   void givenUptimeThatRunsAhead_thenTheDifferenceIsTold() throws IOException {
     Path uptime = folder.resolve("uptime");
     Files.writeString(uptime, "100.50 180.00\n");
-    Ticker suspended = SuspendedTime.from(uptime, System::nanoTime);
+    Ticker suspended = from(uptime, System::nanoTime);
     long before = suspended.nanos();
 
     Files.writeString(uptime, "3700.50 180.00\n");
@@ -38,7 +41,7 @@ class SuspendedTimeTest {
   void givenTimeWithinAHundredthOfASecond_thenItDoesNotGoBack() throws IOException {
     Path uptime = Files.writeString(folder.resolve("uptime"), "100.00 180.00\n");
     AtomicLong now = new AtomicLong(100_000_000_000L);
-    Ticker suspended = SuspendedTime.from(uptime, now::get);
+    Ticker suspended = from(uptime, now::get);
     Ticker lately = SuspendedTime.lately(suspended, now::get);
 
     now.addAndGet(9_000_000);
@@ -51,7 +54,7 @@ class SuspendedTimeTest {
   void givenFileThatCannotBeReadForAMoment_thenWhatItSaidLastIsTold() throws IOException {
     Path uptime = folder.resolve("uptime");
     Files.writeString(uptime, "100.50 180.00\n");
-    Ticker suspended = SuspendedTime.from(uptime, System::nanoTime);
+    Ticker suspended = from(uptime, System::nanoTime);
     long before = suspended.nanos();
 
     Files.writeString(uptime, "");
@@ -65,7 +68,7 @@ class SuspendedTimeTest {
   void givenReadingThatWasFarTooGreat_thenItIsNotTakenBack_andLaterSuspensionsAreTold()
       throws IOException {
     Path uptime = Files.writeString(folder.resolve("uptime"), "100.00 180.00\n");
-    Ticker suspended = SuspendedTime.from(uptime, () -> 100_000_000_000L);
+    Ticker suspended = from(uptime, () -> 100_000_000_000L);
     List<Long> told = new ArrayList<>();
 
     for (int seconds : List.of(100, 9_100, 100, 160, 9_100, 160, 170)) {
@@ -80,8 +83,8 @@ class SuspendedTimeTest {
   void givenFileThatIsNotThereOrSaysNothing_thenNoTimeIsTold() throws IOException {
     Path empty = Files.createFile(folder.resolve("empty"));
 
-    assertThat(SuspendedTime.from(empty, System::nanoTime).nanos()).isZero();
-    assertThat(SuspendedTime.from(folder.resolve("missing"), System::nanoTime).nanos()).isZero();
+    assertThat(from(empty, System::nanoTime).nanos()).isZero();
+    assertThat(from(folder.resolve("missing"), System::nanoTime).nanos()).isZero();
   }
 
   /** On a busy machine a thread may stand still after it has read the one and before the other. */
@@ -93,7 +96,7 @@ class SuspendedTimeTest {
     AtomicInteger calls = new AtomicInteger();
     AtomicLong now = new AtomicLong(100_000_000_000L);
     Ticker suspended =
-        SuspendedTime.from(
+        from(
             uptime,
             () -> {
               if (calls.incrementAndGet() == call) {
@@ -127,6 +130,65 @@ class SuspendedTimeTest {
     assertThat(lately.nanos()).isEqualTo(9);
     now.addAndGet(1_000_000);
     assertThat(lately.nanos()).isEqualTo(9);
+  }
+
+  /** A container whose lxcfs is restarted, and so shows the host's file for a moment. */
+  @Test
+  void givenFileThatJumpsWithoutASuspension_thenNoneIsTold_andALaterOneIs() throws IOException {
+    Path uptime = Files.writeString(folder.resolve("uptime"), "100.00 180.00\n");
+    AtomicLong kernel = new AtomicLong(5_000_000_000_000L);
+    Ticker suspended =
+        SuspendedTime.from(
+            uptime, () -> 100_000_000_000L, () -> OptionalLong.of(kernel.get() + 20_000_000));
+    List<Long> told = new ArrayList<>();
+
+    for (int seconds : List.of(9_100, 100, 9_100)) {
+      Files.writeString(uptime, seconds + ".00 180.00\n");
+      told.add(Duration.ofNanos(suspended.nanos()).toSeconds());
+    }
+    kernel.addAndGet(Duration.ofSeconds(60).toNanos());
+    for (int seconds : List.of(9_160, 160, 170)) {
+      Files.writeString(uptime, seconds + ".00 180.00\n");
+      told.add(Duration.ofNanos(suspended.nanos()).toSeconds());
+    }
+    kernel.addAndGet(Duration.ofSeconds(30).toNanos());
+    Files.writeString(uptime, "9230.00 180.00\n");
+    told.add(Duration.ofNanos(suspended.nanos()).toSeconds());
+
+    assertThat(told).containsExactly(0L, 0L, 0L, 60L, 60L, 60L, 90L);
+  }
+
+  @Test
+  void givenKernelThatCannotBeAsked_thenTheFileIsBelieved() throws IOException {
+    Path uptime = Files.writeString(folder.resolve("uptime"), "100.00 180.00\n");
+    AtomicInteger asked = new AtomicInteger();
+    Ticker suspended =
+        SuspendedTime.from(
+            uptime,
+            () -> 100_000_000_000L,
+            () ->
+                asked.getAndIncrement() == 0
+                    ? OptionalLong.of(5_000_000_000_000L)
+                    : OptionalLong.empty());
+
+    Files.writeString(uptime, "160.00 180.00\n");
+
+    assertThat(Duration.ofNanos(suspended.nanos())).isEqualTo(Duration.ofSeconds(60));
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void givenKernel_whenItIsAskedTwice_thenNoMoreHasPassedThanByTheMonotonicClock() {
+    long before = System.nanoTime();
+    long first = BootTime.nanos().orElseThrow();
+    long second = BootTime.nanos().orElseThrow();
+
+    assertThat(second - first)
+        .isBetween(0L, System.nanoTime() - before + Duration.ofMillis(10).toNanos());
+  }
+
+  private static Ticker from(Path uptime, Ticker monotonic) {
+    return SuspendedTime.from(uptime, monotonic, OptionalLong::empty);
   }
 
   private static void write(Path file, String text) {

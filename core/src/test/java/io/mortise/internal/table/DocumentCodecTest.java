@@ -126,6 +126,32 @@ class DocumentCodecTest {
     }
   }
 
+  /** The next step would write it without that field. */
+  @Test
+  void givenLineWithAFurtherField_thenItIsRefusedByItsKey() {
+    String attempt = new AttemptId(ID, 1).encoded();
+    String lock = "lock1\t1\t2\t3\t4\t5";
+    String hold = "\nhold\t" + attempt + "\t1\t1\t1\t1\t9\t8\tfalse\tfalse\tfalse\tlabel";
+    String wait = "\nwait\t" + attempt + "\t1\t0\t1\t1\t0\t-\t-\tlabel";
+    for (String text : List.of(lock, lock + hold, lock + wait)) {
+      assertThat(DocumentCodec.decode(LockName.of("a"), text)).isNotNull();
+      assertThatThrownBy(() -> DocumentCodec.decode(LockName.of("a"), text + "\tmore"))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("'lock/a'")
+          .hasStackTraceContaining("'more'");
+    }
+    String head = "session2\t1\t2\t3\t4\tfalse\t5\thost 1 name";
+    for (String text : List.of(head, head + "\ncontended\t1\t" + attempt + "\tname")) {
+      assertThat(DocumentCodec.decodeSession("session/a", text)).isNotNull();
+      assertThatThrownBy(() -> DocumentCodec.decodeSession("session/a", text + "\tmore"))
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("'session/a'");
+    }
+    assertThatThrownBy(() -> DocumentCodec.decodeFact("fact/a", "fact1\t1\t2\t3\ta\tmore"))
+        .isInstanceOf(StoreUnfitException.class)
+        .hasMessageContaining("'fact/a'");
+  }
+
   private Renewal.Renewed renewed(long previous, long next, List<Long> seen) {
     return (Renewal.Renewed) session.renew(previous, next, seen, TTL, NOW);
   }

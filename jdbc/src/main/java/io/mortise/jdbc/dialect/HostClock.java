@@ -3,9 +3,6 @@ package io.mortise.jdbc.dialect;
 import io.mortise.StoreUnfitException;
 import io.mortise.jdbc.table.SessionRepository;
 import io.mortise.spi.time.Ticker;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -31,10 +28,10 @@ final class HostClock {
   private final Ticker ticker;
   private final InstantSource wall;
 
-  private HostClock(boolean monotonic, long offset, Ticker ticker, InstantSource wall) {
-    this.monotonic = monotonic;
+  private HostClock(HostBoot boot, long offset, InstantSource wall) {
+    this.monotonic = kind(boot).equals(MONOTONIC);
     this.offset = offset;
-    this.ticker = ticker;
+    this.ticker = boot.ticker();
     this.wall = wall;
   }
 
@@ -56,14 +53,14 @@ final class HostClock {
   static HostClock agree(
       SessionRepository repository, String display, Ticker ticker, InstantSource wall)
       throws SQLException {
-    String boot = boot(ticker);
-    String kind = boot.isEmpty() ? WALL : MONOTONIC;
+    HostBoot boot = HostBoot.of(ticker);
+    String kind = kind(boot);
     Map<String, String> facts = repository.facts();
     String known = facts.get("clock");
     if (known == null) {
       repository.putFact("clock", kind, true);
-      repository.putFact("boot", boot, true);
-      HostClock fresh = started(boot, 0, ticker, wall);
+      repository.putFact("boot", boot.name(), true);
+      HostClock fresh = started(boot, 0, wall);
       repository.putFact("offset_us", Long.toString(fresh.offset), true);
       return fresh;
     }
@@ -73,65 +70,45 @@ final class HostClock {
               .formatted(display, known));
     }
     String before = facts.getOrDefault("boot", "");
-    if (before.equals(boot)) {
-      return known(facts, boot, ticker, wall);
+    if (before.equals(boot.name())) {
+      return known(facts, boot, wall);
     }
-    if (before
-        .substring(0, before.indexOf(' ') + 1)
-        .equals(boot.substring(0, boot.indexOf(' ') + 1))) {
+    if (boot.isSameBoot(before)) {
       throw new StoreUnfitException(
           "Store '%s' is used from another time namespace of this machine, whose clock differs. Start both processes in the same."
               .formatted(display));
     }
     repository.clearSessions();
-    HostClock fresh = started(boot, repository.latest(), ticker, wall);
-    repository.putFact("boot", boot, false);
+    HostClock fresh = started(boot, repository.latest(), wall);
+    repository.putFact("boot", boot.name(), false);
     repository.putFact("offset_us", Long.toString(fresh.offset), false);
     return fresh;
   }
 
   /** The same, as long as nothing has to be written or refused for it; else null. */
   static @Nullable HostClock agreed(Map<String, String> facts, Ticker ticker, InstantSource wall) {
-    String boot = boot(ticker);
-    return (boot.isEmpty() ? WALL : MONOTONIC).equals(facts.get("clock"))
-            && boot.equals(facts.get("boot"))
-        ? known(facts, boot, ticker, wall)
+    HostBoot boot = HostBoot.of(ticker);
+    return kind(boot).equals(facts.get("clock")) && boot.name().equals(facts.get("boot"))
+        ? known(facts, boot, wall)
         : null;
   }
 
-  private static HostClock known(
-      Map<String, String> facts, String boot, Ticker ticker, InstantSource wall) {
-    long offset = Long.parseLong(facts.getOrDefault("offset_us", "0"));
-    return new HostClock(!boot.isEmpty(), offset, ticker, wall);
+  private static String kind(HostBoot boot) {
+    return boot.name().isEmpty() ? WALL : MONOTONIC;
+  }
+
+  private static HostClock known(Map<String, String> facts, HostBoot boot, InstantSource wall) {
+    return new HostClock(boot, Long.parseLong(facts.getOrDefault("offset_us", "0")), wall);
   }
 
   /** Begins at the time of day, but never before what the file has seen. */
-  private static HostClock started(String boot, long latest, Ticker ticker, InstantSource wall) {
-    long offset = boot.isEmpty() ? 0 : Math.max(micros(wall), latest) - ticker.nanos() / 1000;
-    return new HostClock(!boot.isEmpty(), offset, ticker, wall);
+  private static HostClock started(HostBoot boot, long latest, InstantSource wall) {
+    long offset =
+        boot.name().isEmpty() ? 0 : Math.max(micros(wall), latest) - boot.ticker().nanos() / 1000;
+    return new HostClock(boot, offset, wall);
   }
 
   private static long micros(InstantSource wall) {
     return ChronoUnit.MICROS.between(Instant.EPOCH, wall.instant());
-  }
-
-  /** Names this boot and its time namespace; empty if there is no clock common to all processes. */
-  private static String boot(Ticker ticker) {
-    try {
-      Path id = Path.of("/proc/sys/kernel/random/boot_id");
-      double uptime =
-          Double.parseDouble(Files.readString(Path.of("/proc/uptime")).split(" ", 2)[0]);
-      long nanos = ticker.nanos();
-      if (nanos < 0 || nanos / 1e9 > uptime + 1) {
-        // Not the monotonic clock of the system.
-        return "";
-      }
-      Path time = Path.of("/proc/self/ns/time");
-      String namespace =
-          Files.isSymbolicLink(time) ? Files.readSymbolicLink(time).toString() : "time";
-      return Files.readString(id).strip() + " " + namespace;
-    } catch (IOException | RuntimeException e) {
-      return "";
-    }
   }
 }

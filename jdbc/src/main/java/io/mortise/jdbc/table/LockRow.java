@@ -4,7 +4,6 @@ import io.mortise.LockName;
 import io.mortise.internal.table.LockRecord;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply.AttemptState;
-import io.mortise.spi.Reply.EndReason;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +43,7 @@ final class LockRow extends LockRecord {
           new EndedAttempt(
               AttemptId.parse(ended),
               AttemptState.valueOf(row.getString("ended_was")),
-              EndReason.valueOf(row.getString("ended_how")));
+              SessionRepository.reason(row.getString("ended_how")));
     }
     return lock;
   }

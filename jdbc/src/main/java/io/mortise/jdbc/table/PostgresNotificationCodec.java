@@ -2,7 +2,6 @@ package io.mortise.jdbc.table;
 
 import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import org.jspecify.annotations.Nullable;
@@ -84,7 +83,9 @@ public final class PostgresNotificationCodec {
             Boolean.parseBoolean(fields[6]));
       } else if (count == 4 && kind.equals("gone")) {
         return new SessionNotification.HoldEnded(
-            LockName.of(fields[2]), AttemptId.parse(fields[1]), Reply.EndReason.valueOf(fields[3]));
+            LockName.of(fields[2]),
+            AttemptId.parse(fields[1]),
+            SessionRepository.reason(fields[3]));
       } else if (count == 3 && kind.equals("wanted")) {
         return new SessionNotification.Contended(
             LockName.of(fields[2]), AttemptId.parse(fields[1]));

@@ -316,7 +316,7 @@ abstract class PrefetchingLockRepository extends LockRepository {
         (result, row) -> {
           while (row.next()) {
             if (result == 1) {
-              notifications.add(item(row));
+              readItem(row, notifications);
             } else {
               clock.add(row.getLong(1));
             }

@@ -3,11 +3,13 @@ package io.mortise.jdbc.table;
 import io.mortise.LockName;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
-import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -298,11 +300,23 @@ public abstract class SessionRepository extends StatementCache {
 
   private static List<Renewal.NumberedNotification> items(NamedStatement namedStatement)
       throws SQLException {
-    return namedStatement.all(SessionRepository::item);
+    List<Renewal.NumberedNotification> items = new ArrayList<>();
+    try (ResultSet row = namedStatement.query()) {
+      while (row.next()) {
+        readItem(row, items);
+      }
+    }
+    return items;
   }
 
-  static Renewal.NumberedNotification item(ResultSet row) throws SQLException {
-    return new Renewal.NumberedNotification(row.getLong("id"), notification(row));
+  /** Passes over one that cannot be read: a newer version's must not end a session of this. */
+  static void readItem(ResultSet row, List<Renewal.NumberedNotification> items)
+      throws SQLException {
+    try {
+      items.add(new Renewal.NumberedNotification(row.getLong("id"), notification(row)));
+    } catch (IllegalArgumentException e) {
+      log.debug("Passed over a notification that cannot be read", e);
+    }
   }
 
   private static SessionNotification notification(ResultSet row) throws SQLException {
@@ -318,10 +332,17 @@ public abstract class SessionRepository extends StatementCache {
               row.getInt("flag") != 0,
               row.getInt("timed") != 0);
       case "wanted" -> new SessionNotification.Contended(name, attempt);
-      default ->
-          new SessionNotification.HoldEnded(
-              name, attempt, Reply.EndReason.valueOf(row.getString("how")));
+      case "gone" -> new SessionNotification.HoldEnded(name, attempt, reason(row.getString("how")));
+      default -> throw new IllegalArgumentException("Unknown kind of notification.");
     };
+  }
+
+  /** A newer version may know more of them. */
+  static EndReason reason(String how) {
+    return Arrays.stream(EndReason.values())
+        .filter(each -> each.name().equals(how))
+        .findFirst()
+        .orElse(EndReason.UNKNOWN);
   }
 
   /**

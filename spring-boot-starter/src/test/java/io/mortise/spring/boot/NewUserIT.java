@@ -6,7 +6,6 @@ import io.mortise.LockClient;
 import io.mortise.testkit.TestPrerequisites;
 import io.mortise.testkit.server.RedisServer;
 import java.io.File;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,9 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import javax.tools.JavaCompiler;
-import javax.tools.StandardJavaFileManager;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -74,7 +70,8 @@ class NewUserIT {
           url: %s
         """
             .formatted(redis.url()));
-    compile(List.of(Files.writeString(folder.resolve("Shop.java"), SOURCE)));
+    AppSource.compile(
+        folder, classPath, List.of(Files.writeString(folder.resolve("Shop.java"), SOURCE)));
   }
 
   @AfterEach
@@ -105,7 +102,8 @@ class NewUserIT {
         "shop",
         "shop");
     try (Stream<Path> generated = Files.walk(sources)) {
-      compile(generated.filter(file -> file.toString().endsWith(".java")).toList());
+      AppSource.compile(
+          folder, classPath, generated.filter(file -> file.toString().endsWith(".java")).toList());
     }
     String said = run("-Dspring.aot.enabled=true", "shop.Shop");
     assertThat(said).contains("AOT-processed");
@@ -122,21 +120,6 @@ class NewUserIT {
   /** Neither blank nor an import nor a brace that closes. */
   private static boolean isOwn(String line) {
     return !line.isBlank() && !line.startsWith("import") && !line.strip().equals("}");
-  }
-
-  private void compile(List<Path> sources) throws Exception {
-    JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-    StringWriter messages = new StringWriter();
-    try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
-      List<String> options =
-          List.of("-parameters", "-proc:none", "-cp", classPath, "-d", folder.toString());
-      boolean compiled =
-          compiler
-              .getTask(
-                  messages, files, null, options, null, files.getJavaFileObjectsFromPaths(sources))
-              .call();
-      assertThat(compiled).as(messages.toString()).isTrue();
-    }
   }
 
   /** Runs a JVM to its end, and gives what it wrote. */

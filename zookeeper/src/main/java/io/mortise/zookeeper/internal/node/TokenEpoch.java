@@ -47,6 +47,11 @@ public final class TokenEpoch {
     return epoch == null ? 0 : Math.max(0, epoch.getCtime() - ZERO) * PER_MILLI;
   }
 
+  /** A version that lays out its nodes in another way writes data there. */
+  public static boolean isOfAnotherLayout(@Nullable Stat epoch) {
+    return epoch != null && epoch.getDataLength() > 0;
+  }
+
   /** The result of a look: the epoch, if the code is OK; null if the root has none. */
   @FunctionalInterface
   public interface EpochCallback {
