@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.StoreUnavailableException;
 import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.FaultInjectionProxy;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The table of {@code a-million-locks.md}: heap and entries for each lock, waiter and name. */
+/** The table in {@code a-million-locks.md}: heap and entries for each lock, waiter and name. */
 @Tag("long")
 class LockCostTest {
   private static final int LOCKS = 1_000;
@@ -47,7 +48,7 @@ class LockCostTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "DYNAMODB")
   @Timeout(300)
   void givenLocksThatAreHeld_thenWaitedFor_thenIdle_thenEachTakesWhatThePageSays(FieldStore store)
       throws Exception {
@@ -62,13 +63,13 @@ class LockCostTest {
         await(waiter, "warm-up", LOCKS, waits);
         end(leases, waits);
 
-        Cost before = cost(store, server, relay, holder);
+        Cost before = cost(store, server, relay);
         hold(holder, "invoice", LOCKS, leases);
-        Cost held = cost(store, server, relay, holder);
+        Cost held = cost(store, server, relay);
         await(waiter, "invoice", LOCKS, waits);
-        Cost awaited = cost(store, server, relay, holder);
+        Cost awaited = cost(store, server, relay);
         end(leases, waits);
-        Cost idle = cost(store, server, relay, holder);
+        Cost idle = cost(store, server, relay);
         System.out.printf(
             "%s: held %s, waiter %s, idle %s%n",
             store, held.since(before), awaited.since(held), idle.since(before));
@@ -99,11 +100,17 @@ class LockCostTest {
     if (client.admin().store().has(Feature.QUEUE)) {
       for (int i = 0; i < count; i += count / 20) {
         String name = name(kind, i);
-        BoundedWait.until(
-            Trial.LONG,
-            "the store knows the waiter",
-            () -> client.admin().find(name).orElseThrow().waiterCount() == 1);
+        BoundedWait.until(Trial.LONG, "the store knows the waiter", () -> isAwaited(client, name));
       }
+    }
+  }
+
+  /** False too while the store is busy with the crowd. */
+  private static boolean isAwaited(LockClient client, String name) {
+    try {
+      return client.admin().find(name).orElseThrow().waiterCount() == 1;
+    } catch (StoreUnavailableException e) {
+      return false;
     }
   }
 
@@ -115,10 +122,9 @@ class LockCostTest {
     leases.clear();
   }
 
-  private static Cost cost(
-      FieldStore store, LocalServer server, FaultInjectionProxy relay, LockClient client) {
+  private static Cost cost(FieldStore store, LocalServer server, FaultInjectionProxy relay) {
     Footprint footprint =
-        Footprint.settled(() -> Footprint.now(relay, ServerKeys.count(store, server, client)));
+        Footprint.settled(() -> Footprint.now(relay, ServerKeys.count(store, server)));
     return new Cost(footprint.bytes(), footprint.keys(), ServerKeys.bytes(store, server));
   }
 }
