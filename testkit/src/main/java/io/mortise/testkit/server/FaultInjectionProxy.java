@@ -141,6 +141,11 @@ public final class FaultInjectionProxy implements AutoCloseable {
     return listening.getLocalPort();
   }
 
+  /** How many connections there are now. */
+  public int connections() {
+    return proxiedConnections.size();
+  }
+
   /** From now on it is so. */
   public void weather(NetworkCondition next) {
     guard.lock();

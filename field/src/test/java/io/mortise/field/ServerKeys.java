@@ -1,0 +1,116 @@
+package io.mortise.field;
+
+import io.mortise.testkit.server.ConsulServer;
+import io.mortise.testkit.server.EtcdServer;
+import io.mortise.testkit.server.LocalServer;
+import io.mortise.testkit.server.MemcachedServer.RawMemcachedConnection;
+import io.mortise.testkit.server.NatsServer;
+import io.mortise.testkit.server.RedisServer;
+import io.mortise.testkit.server.ZooKeeperServer;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Counts the entries that Mortise has at a server, by other means than Mortise's own. */
+final class ServerKeys {
+  private static final String ROWS =
+      Stream.of("session", "lock", "hold", "wait", "news", "fact")
+          .map("(SELECT COUNT(*) FROM mortise_%s)"::formatted)
+          .collect(Collectors.joining(" + ", "SELECT ", ""));
+
+  private ServerKeys() {}
+
+  /**
+   * Keys, rows, items, or ephemeral nodes: containers are the server's to remove. 0 on DynamoDB,
+   * whose emulator takes seconds to count.
+   */
+  static long count(FieldStore store, LocalServer server) {
+    return switch (store) {
+      case REDIS -> Long.parseLong(((RedisServer) server).ask("DBSIZE").get(0));
+      case POSTGRESQL, MARIADB, MYSQL, H2 -> rows(server.url());
+      case ZOOKEEPER ->
+          number("zk_ephemerals_count\\s+(\\d+)", ((ZooKeeperServer) server).ask("mntr"));
+      case ETCD ->
+          number(
+              "\"count\":\"(\\d+)\"",
+              ((EtcdServer) server)
+                  .post(
+                      "/v3/kv/range",
+                      "{\"key\":\"AA==\",\"range_end\":\"AA==\",\"count_only\":true}"));
+      case CONSUL ->
+          ((ConsulServer) server).send("GET", "/v1/kv/?keys", "").split("\",\"", -1).length;
+      case NATS ->
+          number("\"messages\":(\\d+)", ((NatsServer) server).ask("$JS.API.STREAM.LIST", ""));
+      case MEMCACHED -> number("STAT curr_items (\\d+)", statistics(server.port()));
+      case DYNAMODB -> 0;
+    };
+  }
+
+  /**
+   * Bytes of those entries: with all overhead on Redis, memcached and NATS, of names and data
+   * elsewhere. 0 where the server does not tell.
+   */
+  static long bytes(FieldStore store, LocalServer server) {
+    return switch (store) {
+      case REDIS -> Long.parseLong(((RedisServer) server).info("used_memory"));
+      case ZOOKEEPER ->
+          number("zk_approximate_data_size\\s+(\\d+)", ((ZooKeeperServer) server).ask("mntr"));
+      case ETCD ->
+          encoded(
+              "\"(?:key|value)\":\"([^\"]*)\"",
+              ((EtcdServer) server)
+                  .post("/v3/kv/range", "{\"key\":\"AA==\",\"range_end\":\"AA==\"}"));
+      case CONSUL ->
+          encoded(
+              "\"Value\":\"([^\"]*)\"", ((ConsulServer) server).send("GET", "/v1/kv/?recurse", ""));
+      case NATS -> number("\"bytes\":(\\d+)", ((NatsServer) server).ask("$JS.API.STREAM.LIST", ""));
+      case MEMCACHED -> number("STAT bytes (\\d+)", statistics(server.port()));
+      default -> 0;
+    };
+  }
+
+  private static long encoded(String pattern, String text) {
+    return Pattern.compile(pattern)
+        .matcher(text)
+        .results()
+        .mapToLong(match -> match.group(1).length() * 3L / 4)
+        .sum();
+  }
+
+  /** Of the first match; 0 if there is none. */
+  private static long number(String pattern, String text) {
+    return Pattern.compile(pattern)
+        .matcher(text)
+        .results()
+        .mapToLong(match -> Long.parseLong(match.group(1)))
+        .findFirst()
+        .orElse(0);
+  }
+
+  private static long rows(String url) {
+    try (Connection connection = DriverManager.getConnection(url);
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(ROWS)) {
+      row.next();
+      return row.getLong(1);
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static String statistics(int port) {
+    try (RawMemcachedConnection connection = new RawMemcachedConnection(port)) {
+      connection.send("stats");
+      StringBuilder answer = new StringBuilder();
+      for (String line = connection.read(); !line.equals("END"); line = connection.read()) {
+        answer.append(line).append('\n');
+      }
+      return answer.toString();
+    }
+  }
+}
