@@ -26,7 +26,7 @@ record Reading(Map<String, Long> figures) {
           "threads", 8L,
           "descriptors", 12L,
           "heap kB", 6_000L,
-          "records of the store", 60L,
+          "records of the store", 200L,
           "connections of the store", 6L);
 
   /** Takes one. Blocks for a collection of the instance's garbage. */
