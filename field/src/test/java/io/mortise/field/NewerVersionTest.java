@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.Lease;
+import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.StoreUnfitException;
+import io.mortise.admin.Eviction;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.LocalServer;
 import java.nio.charset.StandardCharsets;
@@ -268,10 +270,18 @@ class NewerVersionTest {
           news.formatted("moved", ""),
           news.formatted("gone", "REVOKED"),
           "UPDATE " + prefix + "lock SET ended_how = 'REVOKED' WHERE name = 'ended'");
+      // More than one renewal tells.
+      for (int i = 0; i < 100; i++) {
+        Trial.execute(database, news.formatted("moved", ""));
+      }
       BoundedWait.pass(ttl.multipliedBy(2));
       held.ensureValid();
       assertThat(client.admin().find("ended")).isPresent();
       assertThat(Trial.isGranted(client, "ended")).isTrue();
+      String attempt = client.admin().find("held").orElseThrow().holders().get(0).attempt();
+      client.admin().evict("held", attempt, Eviction.BREAK);
+      BoundedWait.until(Trial.LONG, "the holder was told", () -> !held.isValid());
+      assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
     }
   }
 

@@ -29,9 +29,10 @@ final class SuspendedTime implements Ticker {
   private final Ticker monotonic;
   private final Supplier<OptionalLong> sinceBoot;
 
-  /** What is told and, rounded down, how far the kernel's count is ahead, both at the beginning. */
+  /** The suspended time at the first reading. */
   private final long start;
 
+  /** The kernel's time since the boot minus the monotonic clock, at the first reading. */
   private final OptionalLong startOfKernel;
 
   /** Held during a reading: else a slow reading that ends late would look like a fall. */
@@ -40,7 +41,7 @@ final class SuspendedTime implements Ticker {
   /** Of the readings since the last jump. Guarded by the lock, as the next. */
   private long greatest;
 
-  /** What is told is so much more than the file says, as it jumped. */
+  /** Added to readings of the file, to make up for its jumps. */
   private long shift;
 
   private SuspendedTime(Path uptime, Ticker monotonic, Supplier<OptionalLong> sinceBoot)
@@ -90,9 +91,9 @@ final class SuspendedTime implements Ticker {
   }
 
   /**
-   * What was read before, if it cannot be read now: no file may be left to open, for a moment. Of
-   * two readings of one time the greater is nearer to it, since the file rounds down. After a jump
-   * what was told stays, and suspensions are added to it.
+   * Returns the last value if the file cannot be read, such as for want of a descriptor. Of two
+   * readings of one time the greater is nearer to it, since the file rounds down. After a jump what
+   * was told stays, and suspensions are added to it.
    */
   @Override
   public long nanos() {
@@ -113,7 +114,7 @@ final class SuspendedTime implements Ticker {
     }
   }
 
-  /** What the file says, unless the kernel counts otherwise; rather too much than too little. */
+  /** The reading after a jump, or the kernel's count if the two differ. Errs upwards. */
   private long afterJump(long told) {
     long before = monotonic.nanos();
     OptionalLong kernel = startOfKernel.isPresent() ? sinceBoot.get() : startOfKernel;

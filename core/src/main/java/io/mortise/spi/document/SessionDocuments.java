@@ -214,7 +214,7 @@ final class SessionDocuments {
   private record SessionChange(ChangeKind kind, Predicate<SessionDocument> change) {}
 
   /**
-   * The result of a change.
+   * A change's result, with the session's document after it.
    *
    * @param session as it stands after that; empty if there is none
    */

@@ -1,6 +1,6 @@
 package io.mortise.field.rolling;
 
-import io.mortise.field.rolling.Judge.Schedule;
+import io.mortise.field.rolling.DeploymentChecker.Schedule;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +19,8 @@ import java.util.stream.Collectors;
 
 /** A job that each host starts at each tick by {@code mortise run}. Thread-safe. */
 final class CronJobs implements AutoCloseable {
-  static final Schedule SCHEDULE = new Schedule("cron", 15_000, 8_000, Witness.Work::tick);
+  static final Schedule SCHEDULE =
+      new Schedule("cron", 15_000, 8_000, ShopDatabase.WorkInterval::tick);
   private static final long LONGEST_SECONDS = 60;
 
   /** A line of the job when it begins or ends. */
@@ -46,7 +47,7 @@ final class CronJobs implements AutoCloseable {
   private volatile boolean open = true;
 
   /**
-   * Begins.
+   * Starts a thread for each host.
    *
    * @param checkout whose tool is taken
    */
@@ -72,12 +73,12 @@ final class CronJobs implements AutoCloseable {
     long period = SCHEDULE.period();
     try {
       while (open) {
-        long tick = FaultLog.now() / period + 1;
-        while (open && FaultLog.now() < tick * period) {
+        long tick = DeploymentFaultLog.now() / period + 1;
+        while (open && DeploymentFaultLog.now() < tick * period) {
           Thread.sleep(20);
         }
         if (open && !host.isFrozen()) {
-          runs.add(new CronRun(tick, host.name(), FaultLog.now(), run(host, tick)));
+          runs.add(new CronRun(tick, host.name(), DeploymentFaultLog.now(), run(host, tick)));
         }
       }
     } catch (InterruptedException e) {
@@ -103,7 +104,7 @@ final class CronJobs implements AutoCloseable {
   }
 
   /** The job as it was seen outside. */
-  List<Witness.Work> jobs() throws IOException {
+  List<ShopDatabase.WorkInterval> jobs() throws IOException {
     if (!Files.exists(marks)) {
       return List.of();
     }
@@ -121,7 +122,7 @@ final class CronJobs implements AutoCloseable {
         .filter(line -> line.group(1).equals("begin"))
         .map(
             line ->
-                new Witness.Work(
+                new ShopDatabase.WorkInterval(
                     line.group(3),
                     Long.parseLong(line.group(2)),
                     0,

@@ -44,14 +44,14 @@ final class Customers implements AutoCloseable {
   private volatile boolean open = true;
 
   /**
-   * Begins.
+   * Starts the customers' threads.
    *
    * @param instances the addresses, by the instances' names
    */
   Customers(Map<String, URI> instances, long seed) {
     this.instances = instances;
     this.names = List.copyOf(instances.keySet());
-    for (int product = 1; product <= Witness.PRODUCTS; product++) {
+    for (int product = 1; product <= ShopDatabase.PRODUCTS; product++) {
       for (int i = 0; i < EACH; i++) {
         int wanted = product;
         Random random = new Random(seed * 31 + (long) product * EACH + i);
@@ -63,9 +63,9 @@ final class Customers implements AutoCloseable {
   private void buy(int product, Random random) {
     while (open) {
       String instance = names.get(random.nextInt(names.size()));
-      long asked = FaultLog.now();
+      long asked = DeploymentFaultLog.now();
       int status = order(instance, product);
-      orders.add(new Order(product, instance, asked, FaultLog.now(), status));
+      orders.add(new Order(product, instance, asked, DeploymentFaultLog.now(), status));
       try {
         Thread.sleep(100 + random.nextInt(100));
       } catch (InterruptedException e) {
@@ -91,7 +91,7 @@ final class Customers implements AutoCloseable {
     }
   }
 
-  /** Those that were answered so far, or not. */
+  /** All orders whose answer or failure has arrived. */
   List<Order> orders() {
     return new ArrayList<>(orders);
   }

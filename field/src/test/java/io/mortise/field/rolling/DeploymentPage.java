@@ -1,7 +1,7 @@
 package io.mortise.field.rolling;
 
 import io.mortise.field.rolling.Customers.Order;
-import io.mortise.field.rolling.Judge.Violation;
+import io.mortise.field.rolling.DeploymentChecker.Violation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +34,8 @@ final class DeploymentPage {
   }
 
   /** Some lines of figures. */
-  String summary(int cronRuns, Reading first, Reading last, List<Violation> violations) {
+  String summary(
+      int cronRuns, DeploymentChecker checker, ProcessFootprint first, ProcessFootprint last) {
     long served = orders.stream().filter(order -> order.status() == 200).count();
     long longest =
         orders.stream()
@@ -58,7 +59,9 @@ final class DeploymentPage {
             + " runs of the cron",
         "kept at first: " + first.figures(),
         "kept at last:  " + last.figures(),
-        violations.isEmpty() ? "nothing was violated" : violations.size() + " violations");
+        checker.violations().isEmpty()
+            ? "nothing was violated"
+            : checker.violations().size() + " violations");
   }
 
   /** Writes the page, and returns where. */
@@ -66,15 +69,22 @@ final class DeploymentPage {
     List<String> svg = new ArrayList<>();
     Map<String, List<FaultWindow>> rows = new TreeMap<>();
     for (FaultWindow fault : faults) {
-      (fault.isOfServers() ? new TreeSet<>(List.of("servers")) : new TreeSet<>(fault.victims()))
+      (fault.victims().isEmpty()
+              ? new TreeSet<>(List.of(fault.fault().scope().name().toLowerCase(Locale.ROOT)))
+              : new TreeSet<>(fault.victims()))
           .forEach(victim -> rows.computeIfAbsent(victim, key -> new ArrayList<>()).add(fault));
     }
     int y = 10;
     for (Map.Entry<String, List<FaultWindow>> row : rows.entrySet()) {
       text(svg, 0, y + 15, row.getKey());
       for (FaultWindow fault : row.getValue()) {
-        box(svg, fault.from(), fault.until(), y, fault.announced() ? "#9cc3e6" : "#e6a35c");
-        text(svg, x(fault.from()), y + 15, fault.fault());
+        box(
+            svg,
+            fault.from(),
+            fault.until(),
+            y,
+            fault.fault().isAnnounced() ? "#9cc3e6" : "#e6a35c");
+        text(svg, x(fault.from()), y + 15, fault.fault().text());
       }
       y += ROW;
     }
@@ -82,19 +92,19 @@ final class DeploymentPage {
     y += CHART;
     for (Violation violation : violations) {
       svg.add(
-          "<circle cx='%d' cy='%d' r='5' fill='#c00'><title>%s</title></circle>"
+          "<circle cx='%s' cy='%s' r='5' fill='#c00'><title>%s</title></circle>"
               .formatted(x(violation.at()), y, escaped(violation.text())));
     }
     StringBuilder list = new StringBuilder();
     for (Violation violation : violations) {
-      list.append("<li>%d s: %s</li>\n".formatted(seconds(violation), escaped(violation.text())));
+      list.append("<li>%s s: %s</li>\n".formatted(seconds(violation), escaped(violation.text())));
     }
     String page =
         """
         <!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Rolling deployment</title>
         <style>body{font:14px sans-serif}text{font:11px sans-serif}</style>
         <h1>Rolling deployment</h1><pre>%s</pre>
-        <svg width="%d" height="%d">%s</svg>
+        <svg width="%s" height="%s">%s</svg>
         <p>Blue: asked to end. Orange: done to it. Grey: the longest order that was asked in each
         second, up to 20 s; red: one without the answer 200. Dots: violations.</p><ul>%s</ul></html>
         """
@@ -120,7 +130,7 @@ final class DeploymentPage {
         (second, millis) -> {
           long height = Math.max(1, Math.min(20_000, millis) * (CHART - 15) / 20_000);
           svg.add(
-              "<rect x='%d' y='%d' width='2' height='%d' fill='%s'/>"
+              "<rect x='%s' y='%s' width='2' height='%s' fill='%s'/>"
                   .formatted(
                       x(second * 1000),
                       y + CHART - 10 - height,
@@ -146,7 +156,7 @@ final class DeploymentPage {
   }
 
   private static void text(List<String> svg, long x, int y, String text) {
-    svg.add("<text x='%d' y='%d'>%s</text>".formatted(x, y, escaped(text)));
+    svg.add("<text x='%s' y='%s'>%s</text>".formatted(x, y, escaped(text)));
   }
 
   private static String escaped(String text) {

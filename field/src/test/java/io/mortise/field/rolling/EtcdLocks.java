@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -35,6 +36,11 @@ final class EtcdLocks implements LockServers {
   @Override
   public List<Integer> ports() {
     return IntStream.range(0, cluster.size()).mapToObj(i -> cluster.member(i).port()).toList();
+  }
+
+  @Override
+  public Set<DeploymentFault> can() {
+    return Set.of(DeploymentFault.FAILOVER, DeploymentFault.FULL_DISK);
   }
 
   @Override

@@ -5,19 +5,14 @@ import java.util.Set;
 /**
  * A time in which something was done to the deployment, in milliseconds since 1970.
  *
- * @param fault for people
- * @param victims instances or hosts; empty for the servers of the locks
- * @param announced whether its victims were asked to end, and so owe that nobody waits for them
+ * @param victims instances or hosts; empty if the fault is of servers or of the machine
  */
-record FaultWindow(String fault, Set<String> victims, boolean announced, long from, long until) {
+record FaultWindow(DeploymentFault fault, Set<String> victims, long from, long until) {
 
-  boolean isOfServers() {
-    return victims.isEmpty();
-  }
-
-  /** Whether this was done to an instance, or to its host. */
+  /** Whether this was done to an instance, to its host or to the machine. */
   boolean harms(String instance) {
-    return victims.stream().anyMatch(victim -> instance.startsWith(victim));
+    return fault.scope() == DeploymentFault.Scope.MACHINE
+        || victims.stream().anyMatch(instance::startsWith);
   }
 
   /** Whether any part of the time lies in it, or less than a while after it. */

@@ -3,6 +3,7 @@ package io.mortise.field.rolling;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 
 /** The store of the deployment's locks: its servers, and harm to them. For one thread. */
 interface LockServers extends AutoCloseable {
@@ -12,6 +13,9 @@ interface LockServers extends AutoCloseable {
 
   /** The ports of all servers on the loopback. */
   List<Integer> ports();
+
+  /** The faults of servers that it can have. */
+  Set<DeploymentFault> can();
 
   /** Kills the server that leads, and starts it again. Blocks until all serve. */
   void failOver();

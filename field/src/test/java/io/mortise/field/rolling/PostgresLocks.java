@@ -19,6 +19,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** One PostgreSQL server that speaks TLS, on a disk of its own where the machine allows that. */
 final class PostgresLocks implements LockServers {
@@ -93,6 +94,13 @@ final class PostgresLocks implements LockServers {
   }
 
   @Override
+  public Set<DeploymentFault> can() {
+    return disk.isPresent()
+        ? Set.of(DeploymentFault.FAILOVER, DeploymentFault.CERTIFICATE, DeploymentFault.FULL_DISK)
+        : Set.of(DeploymentFault.FAILOVER, DeploymentFault.CERTIFICATE);
+  }
+
+  @Override
   public void failOver() {
     server.kill();
     BoundedWait.pass(Duration.ofSeconds(2));
@@ -101,15 +109,11 @@ final class PostgresLocks implements LockServers {
 
   @Override
   public void fillDisk(Duration time) {
-    Path filler = disk.map(mounted -> mounted.folder().resolve("filler")).orElse(null);
-    if (filler != null) {
-      fill(filler);
-    }
+    Path filler = disk.orElseThrow().folder().resolve("filler");
+    fill(filler);
     BoundedWait.pass(time);
     try {
-      if (filler != null) {
-        Files.delete(filler);
-      }
+      Files.delete(filler);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

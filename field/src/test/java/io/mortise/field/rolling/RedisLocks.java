@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /** A Redis master with two replicas and three Sentinels, which know each other by name. */
 final class RedisLocks implements LockServers {
@@ -29,6 +30,11 @@ final class RedisLocks implements LockServers {
     List<Integer> ports = new ArrayList<>(sentinels.entries());
     sentinels.servers().forEach(server -> ports.add(server.port()));
     return ports;
+  }
+
+  @Override
+  public Set<DeploymentFault> can() {
+    return Set.of(DeploymentFault.FAILOVER, DeploymentFault.FULL_DISK);
   }
 
   @Override

@@ -1,7 +1,7 @@
 package io.mortise.field.rolling;
 
-import io.mortise.field.rolling.Judge.Schedule;
-import io.mortise.field.rolling.Judge.Violation;
+import io.mortise.field.rolling.DeploymentChecker.Schedule;
+import io.mortise.field.rolling.DeploymentChecker.Violation;
 import io.mortise.testkit.server.RedisServer;
 import java.io.IOException;
 import java.net.URI;
@@ -32,7 +32,7 @@ final class RollingDeployment {
   private static final int HOSTS = 3;
 
   /** Between two faults, so that there are times in which nothing is wrong. */
-  private static final Duration REST = Duration.ofSeconds(12);
+  private static final Duration REST = Duration.ofSeconds(25);
 
   private static final Duration RECOVERY = Duration.ofSeconds(20);
   private static final Duration WARM_UP = Duration.ofSeconds(40);
@@ -42,7 +42,7 @@ final class RollingDeployment {
       new Schedule("report", 5_000, 2_000, work -> work.tick() / 5);
 
   /**
-   * What is tried.
+   * The parameters of a run.
    *
    * @param before whose instances the deployment begins with; {@code now} for no upgrade
    * @param naive whether instances of {@link NaiveShop} stand in for those of the shop
@@ -50,16 +50,16 @@ final class RollingDeployment {
   record Plan(
       Duration time, long seed, Duration ttl, Checkout before, Checkout now, boolean naive) {}
 
-  /** What came of it. */
+  /** The violations and the page of a run. */
   record Result(List<Violation> violations, Path page, String summary) {}
 
   private final Plan plan;
   private final LockServers servers;
-  private final Witness witness;
+  private final ShopDatabase shopDatabase;
   private final Path folder;
   private final Consumer<String> tell;
   private final Random random;
-  private final FaultLog faults = new FaultLog(RECOVERY);
+  private final DeploymentFaultLog faults = new DeploymentFaultLog(RECOVERY);
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
   private final List<SimulatedHost> hosts = new ArrayList<>();
   private final List<ShopInstance> instances = new ArrayList<>();
@@ -72,10 +72,14 @@ final class RollingDeployment {
    * @param tell hears what happens, a line each
    */
   RollingDeployment(
-      Plan plan, LockServers servers, Witness witness, Path folder, Consumer<String> tell) {
+      Plan plan,
+      LockServers servers,
+      ShopDatabase shopDatabase,
+      Path folder,
+      Consumer<String> tell) {
     this.plan = plan;
     this.servers = servers;
-    this.witness = witness;
+    this.shopDatabase = shopDatabase;
     this.folder = folder;
     this.tell = tell;
     this.random = new Random(plan.seed());
@@ -84,8 +88,13 @@ final class RollingDeployment {
 
   /** Runs. Blocks for the plan's time and some minutes more. Leaves no process behind. */
   Result run() throws Exception {
-    Judge judge = new Judge(faults, servers, servers.expiry(plan.ttl()));
-    long from = FaultLog.now();
+    DeploymentChecker checker =
+        new DeploymentChecker(
+            faults,
+            servers.keepsAtLeast(),
+            servers.forgetsOnFailover(),
+            servers.expiry(plan.ttl()));
+    long from = DeploymentFaultLog.now();
     Thread watch = new Thread(faults::watchMachine);
     watch.start();
     try {
@@ -94,48 +103,48 @@ final class RollingDeployment {
       Customers customers = opened(new Customers(addresses(), plan.seed()));
       CronJobs cron = opened(new CronJobs(hosts, servers, plan.ttl(), folder, () -> checkout));
       tell.accept("all instances are up");
-      from = FaultLog.now();
+      from = DeploymentFaultLog.now();
       rest(WARM_UP);
       if (!plan.before().equals(plan.now())) {
         upgrade();
       }
-      Reading first = read();
+      ProcessFootprint first = read();
       try {
         injectFaults(from + plan.time().toMillis());
       } catch (AssertionError | IllegalStateException e) {
-        judge.add(FaultLog.now(), "no recovery: " + e.getMessage());
+        checker.add(DeploymentFaultLog.now(), "no recovery: " + e.getMessage());
       }
       rest(RECOVERY.plus(WARM_UP));
-      Reading last = read();
+      ProcessFootprint last = read();
       customers.close();
       cron.close();
-      judge.judgeGrowth(first, last);
-      judge.judgeOrders(customers.orders());
-      judge.judgeCron(cron.runs());
-      judge.judgeTicks(CronJobs.SCHEDULE, cron.jobs(), from, FaultLog.now());
-      judgeWitness(judge, from);
+      checker.judgeGrowth(first, last);
+      checker.judgeOrders(customers.orders());
+      checker.judgeCron(cron.runs());
+      checker.judgeTicks(CronJobs.SCHEDULE, cron.jobs(), from, DeploymentFaultLog.now());
+      judgeWitness(checker, from);
       DeploymentPage page = new DeploymentPage(plan, faults.windows(), customers.orders());
-      String summary = page.summary(cron.runs().size(), first, last, judge.violations());
+      String summary = page.summary(cron.runs().size(), checker, first, last);
       return new Result(
-          judge.violations(), page.write(folder, summary, judge.violations()), summary);
+          checker.violations(), page.write(folder, summary, checker.violations()), summary);
     } finally {
       watch.interrupt();
       close();
     }
   }
 
-  private void judgeWitness(Judge judge, long from) {
-    long[] sold = witness.sold();
-    judge.judgeStock(sold[0], sold[1]);
+  private void judgeWitness(DeploymentChecker checker, long from) {
+    long[] sold = shopDatabase.sold();
+    checker.judgeStock(sold[0], sold[1]);
     if (plan.naive()) {
       return;
     }
-    for (int product = 1; product <= Witness.PRODUCTS; product++) {
-      judge.judgeTokens("product/" + product, witness.writes("product/" + product));
+    for (int product = 1; product <= ShopDatabase.PRODUCTS; product++) {
+      checker.judgeTokens("product/" + product, shopDatabase.writes("product/" + product));
     }
-    judge.judgeTokens("summary/1", witness.writes("summary/1"));
-    judge.judgeDeliveries(witness.deliveries());
-    judge.judgeTicks(REPORTS, witness.reports(), from, FaultLog.now());
+    checker.judgeTokens("summary/1", shopDatabase.writes("summary/1"));
+    checker.judgeDeliveries(shopDatabase.deliveries(), DeploymentFaultLog.now());
+    checker.judgeTicks(REPORTS, shopDatabase.reports(), from, DeploymentFaultLog.now());
   }
 
   private <T extends AutoCloseable> T opened(T resource) {
@@ -145,11 +154,12 @@ final class RollingDeployment {
 
   private void startHosts() throws IOException {
     List<Integer> ports = new ArrayList<>(servers.ports());
-    ports.add(witness.port());
+    ports.add(shopDatabase.port());
     int network = 100 + new Random().nextInt(100);
     for (int number = 1; number <= HOSTS; number++) {
       hosts.add(opened(new SimulatedHost(number, network, folder, ports)));
     }
+    tell.accept("faults: " + possibleFaults());
     tell.accept(hosts.get(0).isIsolated() ? "hosts are network namespaces" : "hosts share one");
   }
 
@@ -170,10 +180,10 @@ final class RollingDeployment {
       throws IOException {
     if (plan.naive()) {
       return NaiveShop.command(
-          jvmOptions, name, address, port, servers.ports().get(0), witness.url());
+          jvmOptions, name, address, port, servers.ports().get(0), shopDatabase.url());
     }
     List<String> command = new ArrayList<>(checkout.shop(jvmOptions));
-    List<String> properties = new ArrayList<>(witness.properties());
+    List<String> properties = new ArrayList<>(shopDatabase.properties());
     properties.addAll(
         List.of(
             "shop.instance=" + name,
@@ -199,8 +209,8 @@ final class RollingDeployment {
     return instances.get(instances.size() - 1);
   }
 
-  private Reading read() throws IOException, InterruptedException {
-    Reading reading = Reading.take(veteran().process(), servers);
+  private ProcessFootprint read() throws IOException, InterruptedException {
+    ProcessFootprint reading = ProcessFootprint.take(veteran().process(), servers);
     tell.accept("kept by " + veteran().name() + ": " + reading.figures());
     return reading;
   }
@@ -211,7 +221,7 @@ final class RollingDeployment {
 
   private void upgrade() throws Exception {
     checkout = plan.now();
-    roll("upgrade", instances);
+    roll(DeploymentFault.UPGRADE, instances);
     rest(RECOVERY);
   }
 
@@ -219,9 +229,9 @@ final class RollingDeployment {
   private void injectFaults(long end) throws Exception {
     List<DeploymentFault> left = new ArrayList<>();
     boolean together = true;
-    while (FaultLog.now() < end) {
+    while (DeploymentFaultLog.now() < end) {
       if (left.isEmpty()) {
-        left.addAll(Arrays.asList(DeploymentFault.values()));
+        left.addAll(possibleFaults());
         Collections.shuffle(left, random);
         together = !together;
       }
@@ -237,6 +247,15 @@ final class RollingDeployment {
       supervise();
       rest(RECOVERY.plus(REST));
     }
+  }
+
+  private List<DeploymentFault> possibleFaults() {
+    return Arrays.stream(DeploymentFault.values())
+        .filter(DeploymentFault::isInjected)
+        .filter(
+            fault ->
+                fault.scope() != DeploymentFault.Scope.SERVERS || servers.can().contains(fault))
+        .toList();
   }
 
   private static void both(Callable<Void> one, Callable<Void> other) throws Exception {
@@ -256,7 +275,7 @@ final class RollingDeployment {
     return hosts.get(random.nextInt(HOSTS));
   }
 
-  /** Starts what has ended by itself, as who could not open the store, and waits for all. */
+  /** Restarts instances that have ended by themselves, and waits for all. */
   private void supervise() {
     instances.forEach(ShopInstance::awaitUp);
   }
@@ -267,20 +286,19 @@ final class RollingDeployment {
     tell.accept(fault.text() + ", " + host.name());
     switch (fault) {
       case ROLLING_RESTART ->
-          roll(fault.text(), instances.stream().filter(each -> each != veteran()).toList());
+          roll(fault, instances.stream().filter(each -> each != veteran()).toList());
       case KILL -> {
         ShopInstance target =
             instances.stream()
                 .filter(each -> each.host() == host && each != veteran())
                 .findFirst()
                 .orElseThrow();
-        faults.record(fault.text(), Set.of(target.name()), false, () -> target.kill(plan.ttl()));
+        faults.record(fault, Set.of(target.name()), () -> target.kill(plan.ttl()));
       }
       case FREEZE ->
           faults.record(
-              fault.text(),
+              fault,
               victims,
-              false,
               () -> {
                 host.freeze();
                 rest(overlong);
@@ -288,9 +306,8 @@ final class RollingDeployment {
               });
       case PARTITION ->
           faults.record(
-              fault.text(),
+              fault,
               victims,
-              false,
               () -> {
                 host.partition();
                 rest(overlong);
@@ -298,26 +315,26 @@ final class RollingDeployment {
               });
       case SLOW ->
           faults.record(
-              fault.text(),
+              fault,
               victims,
-              false,
               () -> {
                 host.slowDown();
                 rest(SLOW);
                 host.speedUp();
               });
-      case FORGET -> faults.record(fault.text(), victims, false, host::forgetConnections);
-      case MOVE -> faults.record(fault.text(), victims, false, host::moveNames);
-      case FAILOVER -> faults.record(fault.text(), Set.of(), false, servers::failOver);
-      case CERTIFICATE -> faults.record(fault.text(), Set.of(), false, servers::renewCertificate);
-      case FULL_DISK -> faults.record(fault.text(), Set.of(), false, () -> servers.fillDisk(FULL));
+      case FORGET -> faults.record(fault, victims, host::forgetConnections);
+      case MOVE -> faults.record(fault, victims, host::moveNames);
+      case FAILOVER -> faults.record(fault, Set.of(), servers::failOver);
+      case CERTIFICATE -> faults.record(fault, Set.of(), servers::renewCertificate);
+      case UPGRADE, STALL -> throw new IllegalArgumentException(fault.text());
+      case FULL_DISK -> faults.record(fault, Set.of(), () -> servers.fillDisk(FULL));
     }
     return null;
   }
 
-  private void roll(String why, List<ShopInstance> chosen) throws Exception {
+  private void roll(DeploymentFault fault, List<ShopInstance> chosen) throws Exception {
     for (ShopInstance instance : chosen) {
-      faults.record(why, Set.of(instance.name()), true, instance::restart);
+      faults.record(fault, Set.of(instance.name()), instance::restart);
     }
   }
 

@@ -50,7 +50,7 @@ class RollingDeploymentTest {
 
   private static Result run(LockServers opened, boolean naive) throws Exception {
     long minutes = Long.getLong("mortise.rolling", 3);
-    long seed = Long.getLong("mortise.rolling.seed", FaultLog.now());
+    long seed = Long.getLong("mortise.rolling.seed", DeploymentFaultLog.now());
     Checkout now = new Checkout(Path.of("..").toRealPath());
     Checkout before =
         Optional.ofNullable(System.getProperty("mortise.rolling.before"))
@@ -58,18 +58,20 @@ class RollingDeploymentTest {
             .map(path -> new Checkout(Path.of(path)))
             .orElse(now);
     Path folder =
-        Files.createDirectories(Path.of("target", "rolling-" + FaultLog.now())).toAbsolutePath();
+        Files.createDirectories(Path.of("target", "rolling-" + DeploymentFaultLog.now()))
+            .toAbsolutePath();
     System.out.println("seed " + seed + ", logs and page in " + folder);
     try (LockServers servers = opened;
-        Witness witness = new Witness(postgres(), now.schema())) {
+        ShopDatabase shopDatabase = new ShopDatabase(postgres(), now.schema())) {
       Plan plan = new Plan(Duration.ofMinutes(minutes), seed, TTL, before, now, naive);
       Result result =
           new RollingDeployment(
                   plan,
                   servers,
-                  witness,
+                  shopDatabase,
                   folder,
-                  line -> System.out.println(FaultLog.now() / 1000 % 100_000 + " " + line))
+                  line ->
+                      System.out.println(DeploymentFaultLog.now() / 1000 % 100_000 + " " + line))
               .run();
       System.out.println(result.summary());
       System.out.println("page: " + result.page());

@@ -12,10 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * An instance of the shop on a host, with the same address after each restart. For one thread at a
- * time.
- */
+/** An instance of the shop on a host, with the same address after each restart. Thread-safe. */
 final class ShopInstance {
   private static final Duration START = Duration.ofMinutes(2);
   private static final Duration LOOK = Duration.ofMillis(300);
@@ -31,7 +28,7 @@ final class ShopInstance {
   private final int port;
   private final Path log;
   private final Command command;
-  private @Nullable HostProcess process;
+  private volatile @Nullable HostProcess process;
 
   /** How an instance is started. */
   interface Command {
@@ -40,7 +37,7 @@ final class ShopInstance {
         throws IOException;
   }
 
-  /** Of which nothing runs yet. */
+  /** Creates an instance without starting it. */
   ShopInstance(String name, SimulatedHost host, int port, Path folder, Command command) {
     this.name = name;
     this.host = host;
@@ -62,10 +59,11 @@ final class ShopInstance {
   }
 
   HostProcess process() {
-    if (process == null) {
+    HostProcess started = process;
+    if (started == null) {
       throw new IllegalStateException(name + " was never started.");
     }
-    return process;
+    return started;
   }
 
   /** Starts it, and does not wait for it. */
@@ -90,9 +88,7 @@ final class ShopInstance {
 
   private boolean isUp() {
     try {
-      if (!process().isAlive()) {
-        start();
-      }
+      restartIfEnded();
       return HTTP.send(
                   HttpRequest.newBuilder(address().resolve("/actuator/health"))
                       .timeout(HEALTH)
@@ -108,8 +104,14 @@ final class ShopInstance {
     }
   }
 
+  private synchronized void restartIfEnded() throws IOException {
+    if (!process().isAlive()) {
+      start();
+    }
+  }
+
   /** Asks it to end, as a deployment does, and starts it again. */
-  void restart() throws IOException, InterruptedException {
+  synchronized void restart() throws IOException, InterruptedException {
     process().terminate();
     if (process().awaitEnd(GRACE_SECONDS) == -1) {
       throw new IllegalStateException(name + " did not end within its grace.");
@@ -119,7 +121,7 @@ final class ShopInstance {
   }
 
   /** Kills it, and starts it again after a while. */
-  void kill(Duration away) throws IOException, InterruptedException {
+  synchronized void kill(Duration away) throws IOException, InterruptedException {
     process().close();
     Thread.sleep(away.toMillis());
     start();

@@ -9,6 +9,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A host of the deployment. As root on Linux it is a network namespace, else an address of the
@@ -27,6 +28,7 @@ final class SimulatedHost implements AutoCloseable {
   private List<FaultInjectionProxy> relays = List.of();
   private int gateway = 1;
   private volatile boolean isFrozen;
+  private @Nullable Process lifeline;
 
   /**
    * Makes one.
@@ -66,7 +68,8 @@ final class SimulatedHost implements AutoCloseable {
   private void isolate() {
     String inner = "mo" + subnet.replace('.', '-') + "h";
     must("ip", "netns", "add", namespace());
-    Lifeline.attach("ip netns pids " + namespace() + " | xargs -r kill -9; " + removal());
+    lifeline =
+        Lifeline.attach("ip netns pids " + namespace() + " | xargs -r kill -9; " + removal());
     must("ip", "link", "add", link(), "type", "veth", "peer", "name", inner);
     must("ip", "link", "set", inner, "netns", namespace());
     must("ip", "address", "add", subnet + "1/24", "dev", link());
@@ -81,7 +84,9 @@ final class SimulatedHost implements AutoCloseable {
     return "ip netns del " + namespace();
   }
 
-  /** Other relays at the other address of the gateway, and a hosts file that leads there. */
+  /**
+   * Opens relays at the gateway's address, leads the hosts file there, and closes former relays.
+   */
   private void openGateway() throws IOException {
     List<FaultInjectionProxy> former = relays;
     relays =
@@ -152,7 +157,7 @@ final class SimulatedHost implements AutoCloseable {
     return isFrozen;
   }
 
-  /** Nothing gets in or out, and nobody is told. */
+  /** Cuts the host off. Nothing gets in or out, and neither side hears of that. */
   void partition() {
     if (isolated) {
       must("ip", "link", "set", link(), "down");
@@ -169,7 +174,7 @@ final class SimulatedHost implements AutoCloseable {
     }
   }
 
-  /** Whatever is sent arrives late, and some of it much later: as packets that are sent again. */
+  /** Delays all traffic, and some of it much more, as packets that are sent again. */
   void slowDown() {
     relays.forEach(relay -> relay.weather(NetworkCondition.LOSSY));
   }
@@ -178,12 +183,12 @@ final class SimulatedHost implements AutoCloseable {
     relays.forEach(relay -> relay.weather(NetworkCondition.FAIR));
   }
 
-  /** The way out forgets all connections, and nobody is told. */
+  /** Has the way out forget all connections, of which neither side hears. */
   void forgetConnections() {
     relays.forEach(FaultInjectionProxy::forget);
   }
 
-  /** The name of the servers has another address from now on; at the former one nobody listens. */
+  /** Gives the name of the servers another address; nobody listens at the former one. */
   void moveNames() throws IOException {
     gateway = gateway == 1 ? 3 : 1;
     openGateway();
@@ -219,6 +224,9 @@ final class SimulatedHost implements AutoCloseable {
     relays.forEach(FaultInjectionProxy::close);
     if (isolated) {
       run(removal().split(" "));
+    }
+    if (lifeline != null) {
+      lifeline.destroyForcibly();
     }
   }
 }

@@ -5,8 +5,10 @@ import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The boot of this host, and the monotonic clock that its processes share. A process in a time
@@ -26,21 +28,16 @@ record HostBoot(String name, Ticker ticker) {
     try {
       String id = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
       String namespace = namespace("time");
-      Ticker host = ticker;
-      long bootAhead = 0;
-      // Else the offsets are those of another namespace.
-      if (!namespace.isEmpty() && namespace.equals(namespace("time_for_children"))) {
-        long ahead = offset("monotonic");
-        bootAhead = offset("boottime");
-        host = () -> ticker.nanos() - ahead;
-        namespace = HOST;
-      }
+      Offsets ahead = namespace.equals(namespace("time_for_children")) ? Offsets.read() : null;
+      long bootAhead = ahead == null ? 0 : ahead.boottime();
+      long monotonicAhead = ahead == null ? 0 : ahead.monotonic();
+      Ticker host = () -> ticker.nanos() - monotonicAhead;
       OptionalLong sinceBoot = BootTime.nanos();
       long nanos = host.nanos();
       if (nanos >= 0
           && sinceBoot.isPresent()
           && nanos <= sinceBoot.getAsLong() - bootAhead + TimeUnit.SECONDS.toNanos(1)) {
-        return new HostBoot(id + " " + namespace, host);
+        return new HostBoot(id + " " + (ahead == null ? namespace : HOST), host);
       }
       // Not the monotonic clock of the system.
     } catch (IOException | RuntimeException e) {
@@ -49,25 +46,39 @@ record HostBoot(String name, Ticker ticker) {
     return new HostBoot("", ticker);
   }
 
-  /** Whether another boot is this one, as another time namespace shows it. */
+  /** Whether a stored name is of this boot, possibly of another time namespace. */
   boolean isSameBoot(String other) {
     return other.startsWith(name.substring(0, name.indexOf(' ') + 1));
   }
 
-  /** Empty before Linux 5.6, which has none. */
+  /** The id of the namespace; "time" before Linux 5.6, which has none. */
   private static String namespace(String kind) throws IOException {
     Path link = NAMESPACES.resolve(kind);
-    return Files.isSymbolicLink(link) ? Files.readSymbolicLink(link).toString() : "";
+    return Files.isSymbolicLink(link) ? Files.readSymbolicLink(link).toString() : "time";
   }
 
-  /** How far a clock of this time namespace is ahead of the host's, in nanoseconds. */
-  private static long offset(String clock) throws IOException {
-    for (String line : Files.readAllLines(Path.of("/proc/self/timens_offsets"))) {
-      String[] fields = line.strip().split(" +", -1);
-      if (fields[0].equals(clock)) {
-        return TimeUnit.SECONDS.toNanos(Long.parseLong(fields[1])) + Long.parseLong(fields[2]);
+  /** The clocks of the time namespace of children, ahead of the host's, in nanoseconds. */
+  private record Offsets(long monotonic, long boottime) {
+    private static final Path FILE = Path.of("/proc/self/timens_offsets");
+
+    /** Null where the kernel does not tell them. */
+    static @Nullable Offsets read() {
+      try {
+        List<String> lines = Files.readAllLines(FILE);
+        return new Offsets(of("monotonic", lines), of("boottime", lines));
+      } catch (IOException | RuntimeException e) {
+        return null;
       }
     }
-    throw new IOException("No offset of " + clock + ".");
+
+    private static long of(String clock, List<String> lines) {
+      String[] fields =
+          lines.stream()
+              .map(line -> line.strip().split(" +", -1))
+              .filter(each -> each[0].equals(clock))
+              .findFirst()
+              .orElseThrow();
+      return TimeUnit.SECONDS.toNanos(Long.parseLong(fields[1])) + Long.parseLong(fields[2]);
+    }
   }
 }

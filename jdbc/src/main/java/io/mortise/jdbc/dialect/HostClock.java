@@ -75,7 +75,7 @@ final class HostClock {
     }
     if (boot.isSameBoot(before)) {
       throw new StoreUnfitException(
-          "Store '%s' is used from another time namespace of this machine, whose clock differs. Start both processes in the same."
+          "Store '%s' is used from another time namespace of this machine, and the offset of its clock cannot be read (/proc/self/timens_offsets). Start both processes in the same."
               .formatted(display));
     }
     repository.clearSessions();

@@ -316,7 +316,7 @@ abstract class PrefetchingLockRepository extends LockRepository {
         (result, row) -> {
           while (row.next()) {
             if (result == 1) {
-              readItem(row, notifications);
+              notifications.add(item(row));
             } else {
               clock.add(row.getLong(1));
             }

@@ -8,7 +8,6 @@ import io.mortise.spi.SessionNotification;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -300,23 +299,11 @@ public abstract class SessionRepository extends StatementCache {
 
   private static List<Renewal.NumberedNotification> items(NamedStatement namedStatement)
       throws SQLException {
-    List<Renewal.NumberedNotification> items = new ArrayList<>();
-    try (ResultSet row = namedStatement.query()) {
-      while (row.next()) {
-        readItem(row, items);
-      }
-    }
-    return items;
+    return namedStatement.all(SessionRepository::item);
   }
 
-  /** Passes over one that cannot be read: a newer version's must not end a session of this. */
-  static void readItem(ResultSet row, List<Renewal.NumberedNotification> items)
-      throws SQLException {
-    try {
-      items.add(new Renewal.NumberedNotification(row.getLong("id"), notification(row)));
-    } catch (IllegalArgumentException e) {
-      log.debug("Passed over a notification that cannot be read", e);
-    }
+  static Renewal.NumberedNotification item(ResultSet row) throws SQLException {
+    return new Renewal.NumberedNotification(row.getLong("id"), notification(row));
   }
 
   private static SessionNotification notification(ResultSet row) throws SQLException {
@@ -332,8 +319,7 @@ public abstract class SessionRepository extends StatementCache {
               row.getInt("flag") != 0,
               row.getInt("timed") != 0);
       case "wanted" -> new SessionNotification.Contended(name, attempt);
-      case "gone" -> new SessionNotification.HoldEnded(name, attempt, reason(row.getString("how")));
-      default -> throw new IllegalArgumentException("Unknown kind of notification.");
+      default -> new SessionNotification.HoldEnded(name, attempt, reason(row.getString("how")));
     };
   }
 

@@ -42,7 +42,7 @@ public final class TokenEpoch {
         Op.create(nodeLayout.epoch(), new byte[0], acl, CreateMode.PERSISTENT));
   }
 
-  /** The suffix of a transaction's number; empty without an epoch. */
+  /** The number to add to a transaction's number to get a token; 0 without an epoch. */
   public static long base(@Nullable Stat epoch) {
     return epoch == null ? 0 : Math.max(0, epoch.getCtime() - ZERO) * PER_MILLI;
   }

@@ -2,8 +2,8 @@ package io.mortise.field.rolling;
 
 import io.mortise.field.rolling.CronJobs.CronRun;
 import io.mortise.field.rolling.Customers.Order;
-import io.mortise.field.rolling.Witness.FencedWrite;
-import io.mortise.field.rolling.Witness.Work;
+import io.mortise.field.rolling.ShopDatabase.FencedWrite;
+import io.mortise.field.rolling.ShopDatabase.WorkInterval;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -11,12 +11,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Tells from outside what a deployment has broken. For one thread. */
-final class Judge {
+/** Finds from outside which rules a deployment has broken. For one thread. */
+final class DeploymentChecker {
   private static final int PERMITS = 2;
 
   /** An answer while nothing is wrong; with two cores for all. */
   private static final long CALM_MILLIS = 5_000;
+
+  /** Far more than any work of the shop or of the cron takes. */
+  private static final long LONGEST_WORK_MILLIS = 15_000;
 
   /** Exit status of {@code mortise run}: another host has it. */
   private static final int BUSY = 75;
@@ -24,23 +27,32 @@ final class Judge {
   /** Something that may not be. */
   record Violation(long at, String text) {}
 
-  private final FaultLog faults;
+  private final DeploymentFaultLog faults;
   private final boolean keepsAtLeast;
   private final boolean forgetsOnFailover;
   private final long sparedMillis;
   private final List<Violation> violations = new ArrayList<>();
+  private int calmTicks;
 
   /**
-   * A judge.
+   * A checker.
    *
+   * @param keepsAtLeast whether a lock can be shut for a time
+   * @param forgetsOnFailover whether a new leader may lack grants of the former one
    * @param expiry after which a dead holder's lock is free
    */
-  Judge(FaultLog faults, LockServers servers, Duration expiry) {
+  DeploymentChecker(
+      DeploymentFaultLog faults, boolean keepsAtLeast, boolean forgetsOnFailover, Duration expiry) {
     this.faults = faults;
-    this.keepsAtLeast = servers.keepsAtLeast();
-    this.forgetsOnFailover = servers.forgetsOnFailover();
+    this.keepsAtLeast = keepsAtLeast;
+    this.forgetsOnFailover = forgetsOnFailover;
     // The dead may have held the product and a permit.
     this.sparedMillis = expiry.toMillis() * 2 + CALM_MILLIS;
+  }
+
+  /** How many ticks were judged. */
+  int calmTicks() {
+    return calmTicks;
   }
 
   List<Violation> violations() {
@@ -51,10 +63,10 @@ final class Judge {
     violations.add(new Violation(at, text));
   }
 
-  /** What was sold and what was taken from the stock is the same. */
+  /** Purchases and the stock agree. */
   void judgeStock(long sold, long taken) {
     if (sold != taken) {
-      add(FaultLog.now(), sold + " were sold, and " + taken + " taken from the stock");
+      add(DeploymentFaultLog.now(), sold + " were sold, and " + taken + " taken from the stock");
     }
   }
 
@@ -69,23 +81,17 @@ final class Judge {
     }
   }
 
-  /** Whether whoever did it has a lock that is valid by the word of the guarantee table. */
-  private boolean isAccountable(Work work) {
-    boolean served = !forgetsOnFailover || faults.isServed(work.from(), work.until());
-    return work.until() != 0 && served && isSparedHost(work);
+  /** Whether the guarantee table promises that this worker held its lock throughout. */
+  private boolean isAccountable(WorkInterval work) {
+    return work.until() != 0
+        && faults.isUntouched(work.who(), work.from(), work.until())
+        && (!forgetsOnFailover || faults.isWithoutFailover(work.from(), work.until()));
   }
 
-  /** Servers that fail take no lock from who holds it; but for those that forget. */
-  private boolean isSparedHost(Work work) {
-    return faults.windows().stream()
-        .filter(window -> window.harms(work.who()))
-        .noneMatch(window -> window.touches(work.from(), work.until(), 0));
-  }
-
-  /** At most as many at a time as may be. */
-  void judgeOverlaps(String what, int most, List<Work> works) {
-    List<Work> current = new ArrayList<>();
-    for (Work work : works) {
+  /** At most as many at a time, in the order of their begin. */
+  void judgeOverlaps(String what, int most, List<WorkInterval> works) {
+    List<WorkInterval> current = new ArrayList<>();
+    for (WorkInterval work : works) {
       current.removeIf(earlier -> earlier.until() <= work.from());
       if (isAccountable(work)) {
         current.add(work);
@@ -96,8 +102,19 @@ final class Judge {
     }
   }
 
-  void judgeDeliveries(List<Work> deliveries) {
+  /** Work ends where nothing was done to its host and to the servers: no lease was lost. */
+  private void judgeEnds(String what, List<WorkInterval> works, long until) {
+    for (WorkInterval work : works) {
+      long latest = work.from() + LONGEST_WORK_MILLIS;
+      if (work.until() == 0 && latest < until && faults.isSpared(work.who(), work.from(), latest)) {
+        add(work.from(), what + " did not end: " + work);
+      }
+    }
+  }
+
+  void judgeDeliveries(List<WorkInterval> deliveries, long until) {
     judgeOverlaps("calls of the partner", PERMITS, deliveries);
+    judgeEnds("a call of the partner", deliveries, until);
   }
 
   /**
@@ -105,9 +122,9 @@ final class Judge {
    *
    * @param atLeast for how long its lock is shut, and so how late a host may be
    */
-  record Schedule(String what, long period, long atLeast, Function<Work, Long> tick) {
+  record Schedule(String what, long period, long atLeast, Function<WorkInterval, Long> tick) {
 
-    private boolean isInTime(Work work) {
+    private boolean isInTime(WorkInterval work) {
       return work.from() - tick.apply(work) * period < atLeast;
     }
   }
@@ -116,11 +133,12 @@ final class Judge {
    * Once for each tick, and never two at a time. Hosts that are harmed or late may run it again; so
    * may all where the store keeps no times.
    */
-  void judgeTicks(Schedule schedule, List<Work> works, long from, long until) {
+  void judgeTicks(Schedule schedule, List<WorkInterval> works, long from, long until) {
     judgeOverlaps(schedule.what(), 1, works);
-    Map<Long, Work> done = new HashMap<>();
-    for (Work work : works) {
-      Work first = done.putIfAbsent(schedule.tick().apply(work), work);
+    judgeEnds(schedule.what(), works, until);
+    Map<Long, WorkInterval> done = new HashMap<>();
+    for (WorkInterval work : works) {
+      WorkInterval first = done.putIfAbsent(schedule.tick().apply(work), work);
       if (first != null
           && keepsAtLeast
           && schedule.isInTime(work)
@@ -131,13 +149,17 @@ final class Judge {
     }
     long period = schedule.period();
     for (long at = from / period + 1; (at + 1) * period < until; at++) {
-      if (!done.containsKey(at) && faults.isCalm((at - 1) * period, (at + 1) * period)) {
-        add(at * period, schedule.what() + " did not run at a tick while nothing was wrong");
+      long late = schedule.atLeast();
+      if (faults.isCalm(at * period - late, at * period + late)) {
+        calmTicks++;
+        if (!done.containsKey(at)) {
+          add(at * period, schedule.what() + " did not run at a tick while nothing was wrong");
+        }
       }
     }
   }
 
-  /** Hosts tell why a job did not run. */
+  /** Checks that each run ends with 0 or "busy" while nothing is wrong. */
   void judgeCron(List<CronRun> runs) {
     for (CronRun run : runs) {
       boolean told = run.status() == 0 || run.status() == BUSY;
@@ -147,9 +169,7 @@ final class Judge {
     }
   }
 
-  /**
-   * Who asks where nothing is wrong is served soon, and elsewhere when the dead's leases are over.
-   */
+  /** Checks the time of each order against the bound for its situation. */
   void judgeOrders(List<Order> orders) {
     for (Order order : orders) {
       long from = order.asked();
@@ -168,7 +188,7 @@ final class Judge {
     }
   }
 
-  void judgeGrowth(Reading first, Reading last) {
-    last.growthSince(first).forEach(grown -> add(FaultLog.now(), grown));
+  void judgeGrowth(ProcessFootprint first, ProcessFootprint last) {
+    last.growthSince(first).forEach(grown -> add(DeploymentFaultLog.now(), grown));
   }
 }

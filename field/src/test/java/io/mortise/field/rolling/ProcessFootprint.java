@@ -3,6 +3,7 @@ package io.mortise.field.rolling;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,16 +12,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the oldest instance and the servers keep at one moment.
+ * Resources of the oldest instance and of the servers at one moment.
  *
  * @param figures by what they count
  */
-record Reading(Map<String, Long> figures) {
+record ProcessFootprint(Map<String, Long> figures) {
   private static final Pattern TOTAL = Pattern.compile("Total\\s+\\d+\\s+(\\d+)");
 
-  /**
-   * More than this is growth: what is in flight, and what one time more or less of an end costs.
-   */
+  /** More than this is growth. In etcd the mark of an ended session stays for ten minutes. */
   private static final Map<String, Long> SLACK =
       Map.of(
           "threads", 8L,
@@ -30,7 +29,7 @@ record Reading(Map<String, Long> figures) {
           "connections of the store", 6L);
 
   /** Takes one. Blocks for a collection of the instance's garbage. */
-  static Reading take(HostProcess instance, LockServers servers)
+  static ProcessFootprint take(HostProcess instance, LockServers servers)
       throws IOException, InterruptedException {
     Map<String, Long> figures = new LinkedHashMap<>();
     figures.put("threads", instance.threads());
@@ -38,14 +37,18 @@ record Reading(Map<String, Long> figures) {
     figures.put("heap kB", liveHeap(instance) / 1000);
     figures.put("records of the store", servers.records());
     figures.put("connections of the store", servers.connections());
-    return new Reading(figures);
+    return new ProcessFootprint(figures);
   }
 
   private static long liveHeap(HostProcess instance) throws IOException, InterruptedException {
     long least = Long.MAX_VALUE;
     for (int i = 0; i < 3; i++) {
       Process histogram =
-          new ProcessBuilder("jcmd", Long.toString(instance.pid()), "GC.class_histogram").start();
+          new ProcessBuilder(
+                  Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
+                  Long.toString(instance.pid()),
+                  "GC.class_histogram")
+              .start();
       String text = new String(histogram.getInputStream().readAllBytes(), US_ASCII);
       histogram.waitFor();
       Matcher total = TOTAL.matcher(text);
@@ -57,8 +60,8 @@ record Reading(Map<String, Long> figures) {
     return least;
   }
 
-  /** What has grown since another one, as sentences. */
-  List<String> growthSince(Reading first) {
+  /** Sentences about figures that have grown since an earlier footprint. */
+  List<String> growthSince(ProcessFootprint first) {
     List<String> grown = new ArrayList<>();
     figures.forEach(
         (what, now) -> {

@@ -16,7 +16,7 @@ import java.util.List;
  * The database of the shop, which no fault harms. Triggers write down what was let in, in the order
  * of the commits of each row. For one thread.
  */
-final class Witness implements AutoCloseable {
+final class ShopDatabase implements AutoCloseable {
   static final int PRODUCTS = 3;
   private static final int STOCK = 10_000_000;
 
@@ -51,7 +51,7 @@ final class Witness implements AutoCloseable {
    *
    * @param schema of the shop
    */
-  Witness(Path programs, Path schema) throws IOException {
+  ShopDatabase(Path programs, Path schema) throws IOException {
     server = PostgresServer.start(programs, "-c", "max_connections=200");
     execute(Files.readString(schema));
     execute("INSERT INTO product (id, in_stock) VALUES (3, 0)");
@@ -137,10 +137,10 @@ final class Witness implements AutoCloseable {
    *
    * @param until 0 if it did not end
    */
-  record Work(String who, long tick, long token, long from, long until) {}
+  record WorkInterval(String who, long tick, long token, long from, long until) {}
 
   /** Calls of the partner, by their begin. */
-  List<Work> deliveries() {
+  List<WorkInterval> deliveries() {
     return work(
         "SELECT p.instance, 0, d.purchase, %s, coalesce(%s, 0) FROM delivery d JOIN purchase p"
                 .formatted(millis("began"), millis("ended"))
@@ -148,7 +148,7 @@ final class Witness implements AutoCloseable {
   }
 
   /** Reports, by their begin. */
-  List<Work> reports() {
+  List<WorkInterval> reports() {
     return work(
         "SELECT r.instance, r.tick, r.token, %s, coalesce(%s, 0) FROM report r"
                 .formatted(millis("b.at"), millis("e.at"))
@@ -156,14 +156,14 @@ final class Witness implements AutoCloseable {
             + " LEFT JOIN seen e ON e.kind = 'UPDATE' AND e.token = r.token ORDER BY 4");
   }
 
-  private List<Work> work(String sql) {
-    List<Work> found = new ArrayList<>();
+  private List<WorkInterval> work(String sql) {
+    List<WorkInterval> found = new ArrayList<>();
     try (Connection connection = DriverManager.getConnection(server.url());
         Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery(sql)) {
       while (rows.next()) {
         found.add(
-            new Work(
+            new WorkInterval(
                 rows.getString(1),
                 rows.getLong(2),
                 rows.getLong(3),

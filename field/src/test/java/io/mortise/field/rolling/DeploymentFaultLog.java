@@ -1,0 +1,100 @@
+package io.mortise.field.rolling;
+
+import io.mortise.field.rolling.DeploymentFault.Scope;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
+
+/** Windows of faults, and the checker's questions about them. Thread-safe. */
+final class DeploymentFaultLog {
+  private static final long STALL = 800;
+
+  private final List<FaultWindow> windows = new CopyOnWriteArrayList<>();
+
+  /** The time after a fault in which its victims recover. */
+  private final long recovery;
+
+  DeploymentFaultLog(Duration recovery) {
+    this.recovery = recovery.toMillis();
+  }
+
+  static long now() {
+    return Clock.systemUTC().millis();
+  }
+
+  /** Something that is done to the deployment. */
+  interface Harm {
+    /** Does it. Blocks until it is undone. */
+    void happen() throws Exception;
+  }
+
+  /** Lets a fault happen, and records its window. */
+  void record(DeploymentFault fault, Set<String> victims, Harm harm) throws Exception {
+    long from = now();
+    try {
+      harm.happen();
+    } finally {
+      add(new FaultWindow(fault, victims, from, now()));
+    }
+  }
+
+  void add(FaultWindow window) {
+    windows.add(window);
+  }
+
+  /** Records when this machine stands still. Runs until it is interrupted. */
+  void watchMachine() {
+    long last = now();
+    while (!Thread.currentThread().isInterrupted()) {
+      try {
+        Thread.sleep(100);
+      } catch (InterruptedException e) {
+        return;
+      }
+      if (now() - last > STALL) {
+        add(new FaultWindow(DeploymentFault.STALL, Set.of(), last, now()));
+      }
+      last = now();
+    }
+  }
+
+  List<FaultWindow> windows() {
+    return new ArrayList<>(windows);
+  }
+
+  private boolean none(long from, long until, long after, Predicate<FaultWindow> which) {
+    return windows.stream().filter(which).noneMatch(each -> each.touches(from, until, after));
+  }
+
+  /** Whether nothing at all was wrong. */
+  boolean isCalm(long from, long until) {
+    return none(from, until, recovery, each -> true);
+  }
+
+  /** Whether others at most were asked to end. */
+  boolean isOrderly(String instance, long from, long until) {
+    return none(from, until, recovery, each -> !each.fault().isAnnounced() || each.harms(instance));
+  }
+
+  /** Whether neither an instance nor the servers were harmed. */
+  boolean isSpared(String instance, long from, long until) {
+    return none(
+        from,
+        until,
+        recovery,
+        each -> each.fault().scope() == Scope.SERVERS || each.harms(instance));
+  }
+
+  /** Whether no fault touched an instance or a host in that time itself. */
+  boolean isUntouched(String instance, long from, long until) {
+    return none(from, until, 0, each -> each.harms(instance));
+  }
+
+  boolean isWithoutFailover(long from, long until) {
+    return none(from, until, recovery, each -> each.fault() == DeploymentFault.FAILOVER);
+  }
+}
