@@ -1,10 +1,12 @@
 package io.mortise.field;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.StoreUnfitException;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.JvmProcess;
 import java.io.IOException;
@@ -80,15 +82,19 @@ class ClockNamespacesTest {
 
   /** A container of lxcfs was started two seconds ago, by what it shows. */
   private static List<String> overUptime(Path folder) throws Exception {
-    Path uptime = Files.writeString(folder.resolve("uptime"), "2.00 2.00\n");
+    return over(Path.of("/proc/uptime"), Files.writeString(folder.resolve("uptime"), "2.00 2.00\n"));
+  }
+
+  /** A container that shows a file of its own in place of one of the kernel. */
+  private static List<String> over(Path shown, Path own) throws Exception {
     List<String> words =
         List.of(
             "unshare",
             "-rm",
             "sh",
             "-c",
-            "mount --bind \"$0\" /proc/uptime && exec \"$@\"",
-            uptime.toString());
+            "mount --bind \"$0\" " + shown + " && exec \"$@\"",
+            own.toString());
     List<String> trial = new ArrayList<>(words);
     trial.add("true");
     assumeRuns(trial, "a mount namespace");
@@ -171,6 +177,37 @@ class ClockNamespacesTest {
       @TempDir Path folder) throws Exception {
     assertShared(folder, overUptime(folder));
     assertThat(clock(folder)).isEqualTo("monotonic");
+  }
+
+  /** LXC and systemd-nspawn give a container an id of its boot, which changes with each start. */
+  @Test
+  void givenSqliteFileOfContainersWithBootIdsOfTheirOwn_thenNoneEndsTheOthersLease(
+      @TempDir Path folder) throws Exception {
+    String url = "jdbc:sqlite:" + folder.resolve("locks.db");
+    List<JvmProcess> holders = new ArrayList<>();
+    try {
+      for (String digit : List.of("1", "2")) {
+        Path id = Files.writeString(folder.resolve("boot" + digit), digit.repeat(36) + "\n");
+        holders.add(
+            JvmProcess.start(
+                over(Path.of("/proc/sys/kernel/random/boot_id"), id),
+                ClockNamespacesTest.class,
+                url,
+                "lock"));
+        if (holders.size() == 1) {
+          assertThat(Long.parseLong(holders.get(0).line())).isPositive();
+        }
+      }
+      BoundedWait.pass(TTL.multipliedBy(3));
+      holders.get(0).goOn();
+      assertThat(holders.get(0).line()).isEqualTo("true");
+      assertThat(Long.parseLong(holders.get(1).line())).isPositive();
+      assertThatThrownBy(() -> LockClient.connect(url).close())
+          .isInstanceOf(StoreUnfitException.class)
+          .hasMessageContaining("wall clock");
+    } finally {
+      holders.forEach(JvmProcess::close);
+    }
   }
 
   /** As its caches are dropped, or while lxcfs is restarted. */

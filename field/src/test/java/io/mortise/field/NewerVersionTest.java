@@ -265,11 +265,13 @@ class NewerVersionTest {
     try (LockClient client = LockClient.builder().url(url).ttl(ttl).build();
         Lease held = client.lock("held").acquireWithin(Trial.LONG)) {
       client.lock("ended").acquireWithin(Trial.LONG).close();
+      client.lock("parked").acquireWithin(Trial.LONG).close();
       Trial.execute(
           database,
           news.formatted("moved", ""),
           news.formatted("gone", "REVOKED"),
-          "UPDATE " + prefix + "lock SET ended_how = 'REVOKED' WHERE name = 'ended'");
+          "UPDATE " + prefix + "lock SET ended_how = 'REVOKED' WHERE name = 'ended'",
+          "UPDATE " + prefix + "lock SET ended_was = 'PARKED' WHERE name = 'parked'");
       // More than one renewal tells.
       for (int i = 0; i < 100; i++) {
         Trial.execute(database, news.formatted("moved", ""));
@@ -278,6 +280,8 @@ class NewerVersionTest {
       held.ensureValid();
       assertThat(client.admin().find("ended")).isPresent();
       assertThat(Trial.isGranted(client, "ended")).isTrue();
+      assertThat(client.admin().find("parked")).isPresent();
+      assertThat(Trial.isGranted(client, "parked")).isTrue();
       String attempt = client.admin().find("held").orElseThrow().holders().get(0).attempt();
       client.admin().evict("held", attempt, Eviction.BREAK);
       BoundedWait.until(Trial.LONG, "the holder was told", () -> !held.isValid());

@@ -91,8 +91,8 @@ final class SuspendedTime implements Ticker {
   }
 
   /**
-   * Returns the last value if the file cannot be read, such as for want of a descriptor. Of two
-   * readings of one time the greater is nearer to it, since the file rounds down. After a jump what
+   * Asks the kernel if the file cannot be read, as while lxcfs is away, and returns the last value
+   * if that cannot be asked either, such as for want of a descriptor. Of two readings of one time the greater is nearer to it, since the file rounds down. After a jump what
    * was told stays, and suspensions are added to it.
    */
   @Override
@@ -108,6 +108,10 @@ final class SuspendedTime implements Ticker {
       return greatest + shift;
     } catch (IOException | NumberFormatException e) {
       // A renewal must not fail for that.
+      OptionalLong counted = counted();
+      if (counted.isPresent() && counted.getAsLong() - greatest - shift > JUMP_NANOS) {
+        shift = counted.getAsLong() - greatest;
+      }
       return greatest + shift;
     } finally {
       guard.unlock();
@@ -116,13 +120,17 @@ final class SuspendedTime implements Ticker {
 
   /** The reading after a jump, or the kernel's count if the two differ. Errs upwards. */
   private long afterJump(long told) {
+    long counted = counted().orElse(told);
+    return Math.abs(counted - told) > JUMP_NANOS ? counted : told;
+  }
+
+  /** The suspended time by the kernel's count; empty if that cannot be asked. */
+  private OptionalLong counted() {
     long before = monotonic.nanos();
     OptionalLong kernel = startOfKernel.isPresent() ? sinceBoot.get() : startOfKernel;
-    if (kernel.isEmpty()) {
-      return told;
-    }
-    long counted = start + kernel.getAsLong() - before - startOfKernel.orElseThrow();
-    return Math.abs(counted - told) > JUMP_NANOS ? counted : told;
+    return kernel.isPresent()
+        ? OptionalLong.of(start + kernel.getAsLong() - before - startOfKernel.orElseThrow())
+        : kernel;
   }
 
   /**

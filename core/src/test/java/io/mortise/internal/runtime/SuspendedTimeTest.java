@@ -158,6 +158,23 @@ class SuspendedTimeTest {
     assertThat(told).containsExactly(0L, 0L, 0L, 60L, 60L, 60L, 90L);
   }
 
+  /** A container whose lxcfs has died. */
+  @Test
+  void givenFileThatIsGone_whenTheHostIsSuspended_thenTheKernelTells_andTheFileDoesNotAddToIt()
+      throws IOException {
+    Path uptime = Files.writeString(folder.resolve("uptime"), "100.00 180.00\n");
+    AtomicLong kernel = new AtomicLong(5_000_000_000_000L);
+    Ticker suspended =
+        SuspendedTime.from(
+            uptime, () -> 100_000_000_000L, () -> OptionalLong.of(kernel.get()));
+    Files.delete(uptime);
+    assertThat(suspended.nanos()).isZero();
+    kernel.addAndGet(Duration.ofSeconds(120).toNanos());
+    assertThat(Duration.ofNanos(suspended.nanos())).hasSeconds(120);
+    Files.writeString(uptime, "220.00 180.00\n");
+    assertThat(Duration.ofNanos(suspended.nanos())).hasSeconds(120);
+  }
+
   @Test
   void givenKernelThatCannotBeAsked_thenTheFileIsBelieved() throws IOException {
     Path uptime = Files.writeString(folder.resolve("uptime"), "100.00 180.00\n");

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 /** A job that each host starts at each tick by {@code mortise run}. Thread-safe. */
 final class CronJobs implements AutoCloseable {
   static final Schedule SCHEDULE =
-      new Schedule("cron", 15_000, 8_000, ShopDatabase.WorkInterval::tick);
+      new Schedule("cron", true, 15_000, 8_000, ShopDatabase.WorkInterval::tick);
   private static final long LONGEST_SECONDS = 60;
 
   /** A line of the job when it begins or ends. */

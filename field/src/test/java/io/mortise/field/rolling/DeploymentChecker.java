@@ -18,6 +18,8 @@ final class DeploymentChecker {
   /** An answer while nothing is wrong; with two cores for all. */
   private static final long CALM_MILLIS = 5_000;
 
+  private static final long LEAST_ORDERS = 100;
+
   /** Far more than any work of the shop or of the cron takes. */
   private static final long LONGEST_WORK_MILLIS = 15_000;
 
@@ -82,18 +84,22 @@ final class DeploymentChecker {
   }
 
   /** Whether the guarantee table promises that this worker held its lock throughout. */
-  private boolean isAccountable(WorkInterval work) {
+  private boolean isAccountable(WorkInterval work, boolean local) {
     return work.until() != 0
-        && faults.isUntouched(work.who(), work.from(), work.until())
+        && faults.isPunctual(work.who(), work.from(), work.until(), local)
         && (!forgetsOnFailover || faults.isWithoutFailover(work.from(), work.until()));
   }
 
-  /** At most as many at a time, in the order of their begin. */
-  void judgeOverlaps(String what, int most, List<WorkInterval> works) {
+  /**
+   * At most as many at a time, in the order of their begin.
+   *
+   * @param local whether work shows on its host itself, so that it has to end in a partition too
+   */
+  void judgeOverlaps(String what, int most, boolean local, List<WorkInterval> works) {
     List<WorkInterval> current = new ArrayList<>();
     for (WorkInterval work : works) {
       current.removeIf(earlier -> earlier.until() <= work.from());
-      if (isAccountable(work)) {
+      if (isAccountable(work, local)) {
         current.add(work);
         if (current.size() > most) {
           add(work.from(), what + ": " + current.size() + " at a time: " + current);
@@ -113,16 +119,18 @@ final class DeploymentChecker {
   }
 
   void judgeDeliveries(List<WorkInterval> deliveries, long until) {
-    judgeOverlaps("calls of the partner", PERMITS, deliveries);
+    judgeOverlaps("calls of the partner", PERMITS, false, deliveries);
     judgeEnds("a call of the partner", deliveries, until);
   }
 
   /**
    * A job that is started at ticks, in milliseconds.
    *
+   * @param local whether it shows on its host itself
    * @param atLeast for how long its lock is shut, and so how late a host may be
    */
-  record Schedule(String what, long period, long atLeast, Function<WorkInterval, Long> tick) {
+  record Schedule(
+      String what, boolean local, long period, long atLeast, Function<WorkInterval, Long> tick) {
 
     private boolean isInTime(WorkInterval work) {
       return work.from() - tick.apply(work) * period < atLeast;
@@ -134,7 +142,7 @@ final class DeploymentChecker {
    * may all where the store keeps no times.
    */
   void judgeTicks(Schedule schedule, List<WorkInterval> works, long from, long until) {
-    judgeOverlaps(schedule.what(), 1, works);
+    judgeOverlaps(schedule.what(), 1, schedule.local(), works);
     judgeEnds(schedule.what(), works, until);
     Map<Long, WorkInterval> done = new HashMap<>();
     for (WorkInterval work : works) {
@@ -185,6 +193,16 @@ final class DeploymentChecker {
       if (order.status() != 200 || order.millis() > bound) {
         add(from, order + " took " + order.millis() + " ms; " + bound + " may be");
       }
+    }
+  }
+
+  /** A run in which little was judged shows nothing. */
+  void judgeEffort(long served, int possible, int injected) {
+    if (served < LEAST_ORDERS || calmTicks == 0) {
+      add(DeploymentFaultLog.now(), served + " orders and " + calmTicks + " ticks are too few");
+    }
+    if (injected < possible) {
+      add(DeploymentFaultLog.now(), injected + " of " + possible + " kinds of faults happened");
     }
   }
 

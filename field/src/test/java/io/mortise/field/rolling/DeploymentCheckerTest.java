@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** Histories that are good or bad in one rule. */
 class DeploymentCheckerTest {
-  private static final Schedule JOB = new Schedule("job", 10_000, 3_000, WorkInterval::tick);
+  private static final Schedule JOB = new Schedule("job", true, 10_000, 3_000, WorkInterval::tick);
   private static final long END = 100_000;
 
   private final DeploymentFaultLog faults = new DeploymentFaultLog(Duration.ofSeconds(5));
@@ -64,23 +64,39 @@ class DeploymentCheckerTest {
   @Test
   void givenWorkThatOverlaps_thenItIsFound_unlessItsHostWasHarmedMeanwhile() {
     List<WorkInterval> works = List.of(job("host1", 1, 0, 900), job("host2", 1, 500, 900));
-    checker.judgeOverlaps("job", 2, works);
+    checker.judgeOverlaps("job", 2, true, works);
     assertFound();
-    checker.judgeOverlaps("job", 1, works);
+    checker.judgeOverlaps("job", 1, true, works);
     assertFound("2 at a time");
     fault(DeploymentFault.FREEZE, "host1", 10_100, 10_700);
-    checker.judgeOverlaps("job", 1, works);
+    checker.judgeOverlaps("job", 1, true, works);
     assertFound("2 at a time");
+  }
+
+  @Test
+  void givenOverlapInAPartition_thenItIsFound_unlessTheNetworkDelaysWhatIsSeen() {
+    List<WorkInterval> works = List.of(job("host1", 1, 0, 900), job("host2", 1, 500, 900));
+    fault(DeploymentFault.PARTITION, "host1", 10_100, 10_700);
+    checker.judgeOverlaps("job", 1, false, works);
+    assertFound();
+    checker.judgeOverlaps("job", 1, true, works);
+    assertFound("2 at a time");
+  }
+
+  @Test
+  void givenRunInWhichLittleHappened_thenThatIsFound() {
+    checker.judgeEffort(5_000, 3, 2);
+    assertFound("0 ticks are too few", "2 of 3 kinds");
   }
 
   @Test
   void givenOverlapAfterAServersFault_thenOnlyAFailoverOfAStoreThatForgetsExcusesIt() {
     List<WorkInterval> works = List.of(job("host1", 1, 0, 900), job("host2", 1, 500, 900));
     fault(DeploymentFault.FULL_DISK, "", 10_100, 10_200);
-    checker.judgeOverlaps("job", 1, works);
+    checker.judgeOverlaps("job", 1, true, works);
     assertFound("2 at a time");
     fault(DeploymentFault.FAILOVER, "", 10_100, 10_200);
-    checker.judgeOverlaps("job", 1, works);
+    checker.judgeOverlaps("job", 1, true, works);
     assertFound("2 at a time");
   }
 

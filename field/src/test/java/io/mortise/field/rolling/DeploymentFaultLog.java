@@ -13,6 +13,9 @@ import java.util.function.Predicate;
 final class DeploymentFaultLog {
   private static final long STALL = 800;
 
+  /** The first statement after a pause may come without a look at the lease. */
+  private static final long THAW = 1_000;
+
   private final List<FaultWindow> windows = new CopyOnWriteArrayList<>();
 
   /** The time after a fault in which its victims recover. */
@@ -89,9 +92,21 @@ final class DeploymentFaultLog {
         each -> each.fault().scope() == Scope.SERVERS || each.harms(instance));
   }
 
-  /** Whether no fault touched an instance or a host in that time itself. */
-  boolean isUntouched(String instance, long from, long until) {
-    return none(from, until, 0, each -> each.harms(instance));
+  /**
+   * Whether the work of an instance or host can be judged: it did not stand still in that time.
+   *
+   * @param local whether the work shows on the host itself, so that no network delays it
+   */
+  boolean isPunctual(String instance, long from, long until, boolean local) {
+    return none(
+        from,
+        until,
+        THAW,
+        each ->
+            each.harms(instance)
+                && (!local
+                    || each.fault() == DeploymentFault.FREEZE
+                    || each.fault() == DeploymentFault.STALL));
   }
 
   boolean isWithoutFailover(long from, long until) {

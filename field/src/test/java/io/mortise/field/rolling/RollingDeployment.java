@@ -39,7 +39,7 @@ final class RollingDeployment {
   private static final Duration FULL = Duration.ofSeconds(8);
   private static final Duration SLOW = Duration.ofSeconds(20);
   private static final Schedule REPORTS =
-      new Schedule("report", 5_000, 2_000, work -> work.tick() / 5);
+      new Schedule("report", false, 20_000, 10_000, work -> work.tick() / 20);
 
   /**
    * The parameters of a run.
@@ -122,7 +122,11 @@ final class RollingDeployment {
       checker.judgeOrders(customers.orders());
       checker.judgeCron(cron.runs());
       checker.judgeTicks(CronJobs.SCHEDULE, cron.jobs(), from, DeploymentFaultLog.now());
-      judgeWitness(checker, from);
+      judgeRows(checker, from);
+      checker.judgeEffort(
+          customers.orders().stream().filter(order -> order.status() == 200).count(),
+          possibleFaults().size(),
+          faultsDone());
       DeploymentPage page = new DeploymentPage(plan, faults.windows(), customers.orders());
       String summary = page.summary(cron.runs().size(), checker, first, last);
       return new Result(
@@ -133,7 +137,7 @@ final class RollingDeployment {
     }
   }
 
-  private void judgeWitness(DeploymentChecker checker, long from) {
+  private void judgeRows(DeploymentChecker checker, long from) {
     long[] sold = shopDatabase.sold();
     checker.judgeStock(sold[0], sold[1]);
     if (plan.naive()) {
@@ -145,6 +149,15 @@ final class RollingDeployment {
     checker.judgeTokens("summary/1", shopDatabase.writes("summary/1"));
     checker.judgeDeliveries(shopDatabase.deliveries(), DeploymentFaultLog.now());
     checker.judgeTicks(REPORTS, shopDatabase.reports(), from, DeploymentFaultLog.now());
+  }
+
+  private int faultsDone() {
+    return (int)
+        faults.windows().stream()
+            .map(FaultWindow::fault)
+            .filter(DeploymentFault::isInjected)
+            .distinct()
+            .count();
   }
 
   private <T extends AutoCloseable> T opened(T resource) {
@@ -191,8 +204,10 @@ final class RollingDeployment {
             "server.port=" + port,
             "mortise.url=" + servers.url(),
             "mortise.ttl=" + plan.ttl().toMillis() + "ms",
-            "shop.report.cron=*/5 * * * * *",
-            "shop.report.at-least=" + (servers.keepsAtLeast() ? "2s" : ""),
+            "shop.report.cron=*/20 * * * * *",
+            // Longer than the TTL, so that it needs renewals.
+            "shop.report.takes=" + plan.ttl().toMillis() * 3 / 2 + "ms",
+            "shop.report.at-least=" + (servers.keepsAtLeast() ? "10s" : ""),
             "spring.sql.init.mode=never"));
     properties.forEach(property -> command.add("--" + property));
     return command;

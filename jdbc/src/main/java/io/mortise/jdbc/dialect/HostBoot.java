@@ -23,20 +23,24 @@ record HostBoot(String name, Ticker ticker) {
   private static final String HOST = "time:[4026531834]";
 
   private static final Path NAMESPACES = Path.of("/proc/self/ns");
+  private static final Path ID = Path.of("/proc/sys/kernel/random/boot_id");
+  private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
   static HostBoot of(Ticker ticker) {
     try {
-      String id = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
+      if (isOfContainer()) {
+        return new HostBoot("", ticker);
+      }
+      String id = Files.readString(ID).strip();
       String namespace = namespace("time");
       Offsets ahead = namespace.equals(namespace("time_for_children")) ? Offsets.read() : null;
       long bootAhead = ahead == null ? 0 : ahead.boottime();
       long monotonicAhead = ahead == null ? 0 : ahead.monotonic();
       Ticker host = () -> ticker.nanos() - monotonicAhead;
-      OptionalLong sinceBoot = BootTime.nanos();
+      // First: this thread may stand still before the boot time is read.
       long nanos = host.nanos();
-      if (nanos >= 0
-          && sinceBoot.isPresent()
-          && nanos <= sinceBoot.getAsLong() - bootAhead + TimeUnit.SECONDS.toNanos(1)) {
+      long limit = sinceBoot() - bootAhead + SECOND;
+      if (nanos >= 0 && nanos <= limit) {
         return new HostBoot(id + " " + (ahead == null ? namespace : HOST), host);
       }
       // Not the monotonic clock of the system.
@@ -44,6 +48,25 @@ record HostBoot(String name, Ticker ticker) {
       // Not Linux, or hidden.
     }
     return new HostBoot("", ticker);
+  }
+
+  /**
+   * Whether the id of the boot is mounted over that of the kernel, as LXC and systemd-nspawn do.
+   * Such an id changes with each start of the container, while locks of others live on.
+   */
+  private static boolean isOfContainer() throws IOException {
+    Path ofKernel = Path.of("/proc/sys/kernel/ostype");
+    return !Files.getAttribute(ID, "unix:dev").equals(Files.getAttribute(ofKernel, "unix:dev"));
+  }
+
+  /** The file is asked only where no thread can be started now. */
+  private static long sinceBoot() throws IOException {
+    OptionalLong kernel = BootTime.nanos();
+    if (kernel.isPresent()) {
+      return kernel.getAsLong();
+    }
+    String uptime = Files.readString(Path.of("/proc/uptime"));
+    return (long) (Double.parseDouble(uptime.split(" ", 2)[0]) * SECOND);
   }
 
   /** Whether a stored name is of this boot, possibly of another time namespace. */
@@ -78,7 +101,7 @@ record HostBoot(String name, Ticker ticker) {
               .filter(each -> each[0].equals(clock))
               .findFirst()
               .orElseThrow();
-      return TimeUnit.SECONDS.toNanos(Long.parseLong(fields[1])) + Long.parseLong(fields[2]);
+      return SECOND * Long.parseLong(fields[1]) + Long.parseLong(fields[2]);
     }
   }
 }

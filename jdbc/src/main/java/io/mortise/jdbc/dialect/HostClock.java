@@ -75,7 +75,7 @@ final class HostClock {
     }
     if (boot.isSameBoot(before)) {
       throw new StoreUnfitException(
-          "Store '%s' is used from another time namespace of this machine, and the offset of its clock cannot be read (/proc/self/timens_offsets). Start both processes in the same."
+          "Store '%s' counts time by the clock of another time namespace of this machine, whose offset is not known. Start all processes in the same."
               .formatted(display));
     }
     repository.clearSessions();

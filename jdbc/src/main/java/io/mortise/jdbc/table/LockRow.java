@@ -6,6 +6,9 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply.AttemptState;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +26,9 @@ final class LockRow extends LockRecord {
     this.touched = now;
   }
 
+  private static final Set<String> STATES =
+      Arrays.stream(AttemptState.values()).map(Enum::name).collect(Collectors.toSet());
+
   static LockRow read(ResultSet row) throws SQLException {
     LockRow lock = new LockRow(LockName.of(row.getString("name")), row.getInt("capacity"), 0);
     lock.used = row.getLong("used");
@@ -38,11 +44,13 @@ final class LockRow extends LockRecord {
     lock.shutUntil = row.getLong("closed_us");
     lock.touched = row.getLong("touched_us");
     String ended = row.getString("ended");
-    if (ended != null) {
+    String was = row.getString("ended_was");
+    // A newer version may know further states.
+    if (ended != null && STATES.contains(was)) {
       lock.lastEnd =
           new EndedAttempt(
               AttemptId.parse(ended),
-              AttemptState.valueOf(row.getString("ended_was")),
+              AttemptState.valueOf(was),
               SessionRepository.reason(row.getString("ended_how")));
     }
     return lock;
