@@ -82,7 +82,8 @@ class ClockNamespacesTest {
 
   /** A container of lxcfs was started two seconds ago, by what it shows. */
   private static List<String> overUptime(Path folder) throws Exception {
-    return over(Path.of("/proc/uptime"), Files.writeString(folder.resolve("uptime"), "2.00 2.00\n"));
+    return over(
+        Path.of("/proc/uptime"), Files.writeString(folder.resolve("uptime"), "2.00 2.00\n"));
   }
 
   /** A container that shows a file of its own in place of one of the kernel. */

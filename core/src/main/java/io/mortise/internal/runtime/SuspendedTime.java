@@ -92,8 +92,9 @@ final class SuspendedTime implements Ticker {
 
   /**
    * Asks the kernel if the file cannot be read, as while lxcfs is away, and returns the last value
-   * if that cannot be asked either, such as for want of a descriptor. Of two readings of one time the greater is nearer to it, since the file rounds down. After a jump what
-   * was told stays, and suspensions are added to it.
+   * if that cannot be asked either, such as for want of a descriptor. Of two readings of one time
+   * the greater is nearer to it, since the file rounds down. After a jump what was told stays, and
+   * suspensions are added to it.
    */
   @Override
   public long nanos() {

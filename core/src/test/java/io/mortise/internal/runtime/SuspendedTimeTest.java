@@ -165,8 +165,7 @@ class SuspendedTimeTest {
     Path uptime = Files.writeString(folder.resolve("uptime"), "100.00 180.00\n");
     AtomicLong kernel = new AtomicLong(5_000_000_000_000L);
     Ticker suspended =
-        SuspendedTime.from(
-            uptime, () -> 100_000_000_000L, () -> OptionalLong.of(kernel.get()));
+        SuspendedTime.from(uptime, () -> 100_000_000_000L, () -> OptionalLong.of(kernel.get()));
     Files.delete(uptime);
     assertThat(suspended.nanos()).isZero();
     kernel.addAndGet(Duration.ofSeconds(120).toNanos());
