@@ -168,7 +168,7 @@ class SuspendedTimeTest {
         SuspendedTime.from(uptime, () -> 100_000_000_000L, () -> OptionalLong.of(kernel.get()));
     Files.delete(uptime);
     assertThat(suspended.nanos()).isZero();
-    kernel.addAndGet(Duration.ofSeconds(120).toNanos());
+    kernel.addAndGet(Duration.ofMinutes(2).toNanos());
     assertThat(Duration.ofNanos(suspended.nanos())).hasSeconds(120);
     Files.writeString(uptime, "220.00 180.00\n");
     assertThat(Duration.ofNanos(suspended.nanos())).hasSeconds(120);
