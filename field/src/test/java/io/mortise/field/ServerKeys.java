@@ -1,5 +1,7 @@
 package io.mortise.field;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.mortise.testkit.server.ConsulServer;
 import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.LocalServer;
@@ -12,6 +14,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -26,7 +29,7 @@ final class ServerKeys {
   private ServerKeys() {}
 
   /**
-   * Keys, rows, items, or ephemeral nodes: containers are the server's to remove. 0 on DynamoDB,
+   * Keys, rows, items, or ephemeral nodes: the server removes containers by itself. 0 on DynamoDB,
    * whose emulator takes seconds to count.
    */
   static long count(FieldStore store, LocalServer server) {
@@ -35,15 +38,14 @@ final class ServerKeys {
       case POSTGRESQL, MARIADB, MYSQL, H2 -> rows(server.url());
       case ZOOKEEPER ->
           number("zk_ephemerals_count\\s+(\\d+)", ((ZooKeeperServer) server).ask("mntr"));
-      case ETCD ->
+      case ETCD -> // which leaves a count of 0 out
           number(
-              "\"count\":\"(\\d+)\"",
+              "\"header\":\\{[^}]*}(?:,\"count\":\"(\\d+)\")?",
               ((EtcdServer) server)
                   .post(
                       "/v3/kv/range",
                       "{\"key\":\"AA==\",\"range_end\":\"AA==\",\"count_only\":true}"));
-      case CONSUL ->
-          ((ConsulServer) server).send("GET", "/v1/kv/?keys", "").split("\",\"", -1).length;
+      case CONSUL -> strings(((ConsulServer) server).send("GET", "/v1/kv/?keys", ""));
       case NATS ->
           number("\"messages\":(\\d+)", ((NatsServer) server).ask("$JS.API.STREAM.LIST", ""));
       case MEMCACHED -> number("STAT curr_items (\\d+)", statistics(server.port()));
@@ -52,8 +54,8 @@ final class ServerKeys {
   }
 
   /**
-   * Bytes of those entries: with all overhead on Redis, memcached and NATS, of names and data
-   * elsewhere. 0 where the server does not tell.
+   * Bytes of those entries: with all overhead on Redis, memcached and NATS, of names and data on
+   * Consul, etcd and ZooKeeper. 0 on the others, which do not tell.
    */
   static long bytes(FieldStore store, LocalServer server) {
     return switch (store) {
@@ -65,34 +67,47 @@ final class ServerKeys {
               "\"(?:key|value)\":\"([^\"]*)\"",
               ((EtcdServer) server)
                   .post("/v3/kv/range", "{\"key\":\"AA==\",\"range_end\":\"AA==\"}"));
-      case CONSUL ->
-          encoded(
-              "\"Value\":\"([^\"]*)\"", ((ConsulServer) server).send("GET", "/v1/kv/?recurse", ""));
+      case CONSUL -> {
+        String keys = ((ConsulServer) server).send("GET", "/v1/kv/?recurse", "");
+        yield letters("\"Key\":\"([^\"]*)\"", keys) + encoded("\"Value\":\"([^\"]*)\"", keys);
+      }
       case NATS -> number("\"bytes\":(\\d+)", ((NatsServer) server).ask("$JS.API.STREAM.LIST", ""));
       case MEMCACHED -> number("STAT bytes (\\d+)", statistics(server.port()));
       default -> 0;
     };
   }
 
+  /** Bytes that Base64 texts stand for. */
   private static long encoded(String pattern, String text) {
+    return letters(pattern, text) * 3 / 4;
+  }
+
+  /** The length of all matches of group 1. */
+  private static long letters(String pattern, String text) {
     return Pattern.compile(pattern)
         .matcher(text)
         .results()
-        .mapToLong(match -> match.group(1).length() * 3L / 4)
+        .mapToLong(match -> match.group(1).length())
         .sum();
   }
 
-  /** Of the first match; 0 if there is none. */
-  private static long number(String pattern, String text) {
-    return Pattern.compile(pattern)
-        .matcher(text)
-        .results()
-        .mapToLong(match -> Long.parseLong(match.group(1)))
-        .findFirst()
-        .orElse(0);
+  /** Strings of a JSON array that has some. */
+  private static long strings(String answer) {
+    assertThat(answer).contains("[\"").endsWith("\"]");
+    return 1 + Pattern.compile("\",\"").matcher(answer).results().count();
   }
 
-  private static long rows(String url) {
+  /** Group 1 of the first match; 0 if the group is optional and missing. */
+  private static long number(String pattern, String text) {
+    Matcher found = Pattern.compile(pattern).matcher(text);
+    if (!found.find()) {
+      throw new AssertionError(pattern + " is not in: " + text);
+    }
+    return found.group(1) == null ? 0 : Long.parseLong(found.group(1));
+  }
+
+  /** Rows of all tables but the one that describes them. */
+  static long rows(String url) {
     try (Connection connection = DriverManager.getConnection(url);
         Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery(ROWS)) {
