@@ -22,8 +22,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.Lock;
 
 /**
- * Everything that users do with locks, again and again, by two processes on one store. For one
- * thread.
+ * The operations of {@link LockClient} that keep state in a client or a store, but for {@code once}
+ * and barriers. Two clients of one store repeat them. For one thread.
  */
 final class Workload implements AutoCloseable {
   private static final int AT_ONCE = 50;
@@ -33,7 +33,7 @@ final class Workload implements AutoCloseable {
   private static final LockOptions STICKY = LockOptions.DEFAULTS.withSticky(Duration.ofMillis(1));
   private static final LockOptions FAIR = LockOptions.DEFAULTS.withFair(true);
 
-  final LockClient client;
+  private final LockClient client;
   private final LockClient other;
   private final FaultInjectionProxy relay;
   private final String url;
