@@ -1,6 +1,6 @@
 package io.mortise.field;
 
-import static org.assertj.core.api.Assertions.assertThat;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.mortise.testkit.server.ConsulServer;
 import io.mortise.testkit.server.EtcdServer;
@@ -14,6 +14,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Base64;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -38,14 +39,13 @@ final class ServerKeys {
       case POSTGRESQL, MARIADB, MYSQL, H2 -> rows(server.url());
       case ZOOKEEPER ->
           number("zk_ephemerals_count\\s+(\\d+)", ((ZooKeeperServer) server).ask("mntr"));
-      case ETCD -> // which leaves a count of 0 out
-          number(
-              "\"header\":\\{[^}]*}(?:,\"count\":\"(\\d+)\")?",
-              ((EtcdServer) server)
-                  .post(
-                      "/v3/kv/range",
-                      "{\"key\":\"AA==\",\"range_end\":\"AA==\",\"count_only\":true}"));
-      case CONSUL -> strings(((ConsulServer) server).send("GET", "/v1/kv/?keys", ""));
+      case ETCD ->
+          documents(
+              texts("\"key\":\"([^\"]*)\"", etcd(server, ",\"keys_only\":true"))
+                  .map(key -> new String(Base64.getDecoder().decode(key), UTF_8)));
+      case CONSUL ->
+          documents(
+              texts("[\\[,]\"([^\"]*)\"", ((ConsulServer) server).send("GET", "/v1/kv/?keys", "")));
       case NATS ->
           number("\"messages\":(\\d+)", ((NatsServer) server).ask("$JS.API.STREAM.LIST", ""));
       case MEMCACHED -> number("STAT curr_items (\\d+)", statistics(server.port()));
@@ -62,11 +62,7 @@ final class ServerKeys {
       case REDIS -> Long.parseLong(((RedisServer) server).info("used_memory"));
       case ZOOKEEPER ->
           number("zk_approximate_data_size\\s+(\\d+)", ((ZooKeeperServer) server).ask("mntr"));
-      case ETCD ->
-          encoded(
-              "\"(?:key|value)\":\"([^\"]*)\"",
-              ((EtcdServer) server)
-                  .post("/v3/kv/range", "{\"key\":\"AA==\",\"range_end\":\"AA==\"}"));
+      case ETCD -> encoded("\"(?:key|value)\":\"([^\"]*)\"", etcd(server, ""));
       case CONSUL -> {
         String keys = ((ConsulServer) server).send("GET", "/v1/kv/?recurse", "");
         yield letters("\"Key\":\"([^\"]*)\"", keys) + encoded("\"Value\":\"([^\"]*)\"", keys);
@@ -84,26 +80,32 @@ final class ServerKeys {
 
   /** The length of all matches of group 1. */
   private static long letters(String pattern, String text) {
-    return Pattern.compile(pattern)
-        .matcher(text)
-        .results()
-        .mapToLong(match -> match.group(1).length())
-        .sum();
+    return texts(pattern, text).mapToLong(String::length).sum();
   }
 
-  /** Strings of a JSON array that has some. */
-  private static long strings(String answer) {
-    assertThat(answer).contains("[\"").endsWith("\"]");
-    return 1 + Pattern.compile("\",\"").matcher(answer).results().count();
-  }
-
-  /** Group 1 of the first match; 0 if the group is optional and missing. */
-  private static long number(String pattern, String text) {
+  /** Group 1 of all matches, of which there are some. */
+  private static Stream<String> texts(String pattern, String text) {
     Matcher found = Pattern.compile(pattern).matcher(text);
     if (!found.find()) {
       throw new AssertionError(pattern + " is not in: " + text);
     }
-    return found.group(1) == null ? 0 : Long.parseLong(found.group(1));
+    return found.reset().results().map(match -> match.group(1));
+  }
+
+  /** Entries that record removals do not count: they are rewritten, up to 256 of them. */
+  private static long documents(Stream<String> keys) {
+    return keys.filter(key -> !key.contains("/removed/")).count();
+  }
+
+  /** All keys, with their values unless the options say otherwise. */
+  private static String etcd(LocalServer server, String options) {
+    return ((EtcdServer) server)
+        .post("/v3/kv/range", "{\"key\":\"AA==\",\"range_end\":\"AA==\"" + options + "}");
+  }
+
+  /** The first match. */
+  private static long number(String pattern, String text) {
+    return texts(pattern, text).mapToLong(Long::parseLong).findFirst().orElseThrow();
   }
 
   /** Rows of all tables but the one that describes them. */
