@@ -36,10 +36,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ClockNamespacesTest {
   private static final Duration TTL = Duration.ofSeconds(2);
 
-  /** Of the monotonic clock and of that of the boot, in seconds; 0: see below. */
-  private static final long[][] OFFSETS = {{86_400_000, 0}, {0, 0}};
+  /** Stands for the offset that makes the host look booted ten seconds ago. */
+  private static final long YOUNG = 0;
 
-  /** An offset of 0 is one that makes a host look as if it was booted ten seconds ago. */
+  /** Of the monotonic clock and of that of the boot. In seconds. */
+  private static final long[][] OFFSETS = {{86_400_000, YOUNG}, {YOUNG, YOUNG}};
+
   private static final String ENTER =
       """
       import ctypes, os, sys, time

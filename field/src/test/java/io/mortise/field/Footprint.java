@@ -21,7 +21,8 @@ import javax.management.ObjectName;
  *
  * @param threads live ones
  * @param connections through a relay
- * @param bytes of all objects that a full collection leaves
+ * @param bytes of all objects that a full collection leaves, but for int arrays, with which the
+ *     collector fills gaps
  * @param objects of the library that it leaves, by class
  * @param keys or rows at the server
  */
@@ -76,7 +77,7 @@ record Footprint(long threads, long connections, long bytes, Map<String, Long> o
         && Stream.of("field.", "testkit.").noneMatch(part -> name.startsWith(part, 11));
   }
 
-  /** Those of relays, of the JVM and of other programs' ends are not clients'. */
+  /** Counts live threads, except those of relays and of the JVM. */
   private static long liveThreads() {
     return Thread.getAllStackTraces().keySet().stream()
         .map(Thread::getName)

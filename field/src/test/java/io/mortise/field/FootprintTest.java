@@ -80,10 +80,12 @@ class FootprintTest {
   @Timeout(600)
   void givenStoreWithoutAServer_thenTheSameHolds(String url, @TempDir Path folder)
       throws Exception {
-    String file = folder.resolve("locks.db").toString();
+    String clientUrl = url.replace("FILE", folder.resolve("locks.db").toString());
     try (FaultInjectionProxy relay = FaultInjectionProxy.to(1);
-        Workload work = new Workload(url.replace("FILE", file), relay, REMEMBERED)) {
-      assertSteady(work, relay, () -> 0);
+        Workload work = new Workload(clientUrl, relay, REMEMBERED)) {
+      LongSupplier keys =
+          url.startsWith("jdbc:") ? () -> ServerKeys.rows(clientUrl) - work.idleNames() : () -> 0;
+      assertSteady(work, relay, keys);
     }
   }
 
@@ -100,6 +102,7 @@ class FootprintTest {
       BoundedWait.pass(Duration.ofSeconds(1));
       after = after.least(reading.get());
     }
+    System.out.printf("%s: %s, then %s%n", work, before, after);
     assertThat(after.growthSince(before)).as("%s, then %s; %s", before, after, work).isEmpty();
   }
 

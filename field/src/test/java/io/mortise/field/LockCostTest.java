@@ -50,8 +50,8 @@ class LockCostTest {
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "DYNAMODB")
   @Timeout(300)
-  void givenLocksThatAreHeld_thenWaitedFor_thenIdle_thenEachTakesWhatThePageSays(FieldStore store)
-      throws Exception {
+  void givenLocksThatAreHeld_thenWaitedFor_thenIdle_thenNoneCostsSeveralTimesWhatThePageSays(
+      FieldStore store) throws Exception {
     try (LocalServer server = store.start();
         FaultInjectionProxy relay = FaultInjectionProxy.to(server.port())) {
       String url = FieldStore.through(relay, server, store.newUrl(server));

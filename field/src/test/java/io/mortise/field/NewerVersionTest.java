@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a newer version has written, beside processes of this one. */
+/** Records, tables and nodes of a newer version, met by clients of this one. */
 @Tag("extended")
 class NewerVersionTest {
   private static final List<String> TABLES =

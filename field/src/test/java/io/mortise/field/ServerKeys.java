@@ -1,5 +1,7 @@
 package io.mortise.field;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.mortise.testkit.server.ConsulServer;
 import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.LocalServer;
@@ -12,6 +14,8 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Base64;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -26,7 +30,7 @@ final class ServerKeys {
   private ServerKeys() {}
 
   /**
-   * Keys, rows, items, or ephemeral nodes: containers are the server's to remove. 0 on DynamoDB,
+   * Keys, rows, items, or ephemeral nodes: the server removes containers by itself. 0 on DynamoDB,
    * whose emulator takes seconds to count.
    */
   static long count(FieldStore store, LocalServer server) {
@@ -36,14 +40,12 @@ final class ServerKeys {
       case ZOOKEEPER ->
           number("zk_ephemerals_count\\s+(\\d+)", ((ZooKeeperServer) server).ask("mntr"));
       case ETCD ->
-          number(
-              "\"count\":\"(\\d+)\"",
-              ((EtcdServer) server)
-                  .post(
-                      "/v3/kv/range",
-                      "{\"key\":\"AA==\",\"range_end\":\"AA==\",\"count_only\":true}"));
+          documents(
+              texts("\"key\":\"([^\"]*)\"", etcd(server, ",\"keys_only\":true"))
+                  .map(key -> new String(Base64.getDecoder().decode(key), UTF_8)));
       case CONSUL ->
-          ((ConsulServer) server).send("GET", "/v1/kv/?keys", "").split("\",\"", -1).length;
+          documents(
+              texts("[\\[,]\"([^\"]*)\"", ((ConsulServer) server).send("GET", "/v1/kv/?keys", "")));
       case NATS ->
           number("\"messages\":(\\d+)", ((NatsServer) server).ask("$JS.API.STREAM.LIST", ""));
       case MEMCACHED -> number("STAT curr_items (\\d+)", statistics(server.port()));
@@ -52,47 +54,62 @@ final class ServerKeys {
   }
 
   /**
-   * Bytes of those entries: with all overhead on Redis, memcached and NATS, of names and data
-   * elsewhere. 0 where the server does not tell.
+   * Bytes of those entries: with all overhead on Redis, memcached and NATS, of names and data on
+   * Consul, etcd and ZooKeeper. 0 on the others, which do not tell.
    */
   static long bytes(FieldStore store, LocalServer server) {
     return switch (store) {
       case REDIS -> Long.parseLong(((RedisServer) server).info("used_memory"));
       case ZOOKEEPER ->
           number("zk_approximate_data_size\\s+(\\d+)", ((ZooKeeperServer) server).ask("mntr"));
-      case ETCD ->
-          encoded(
-              "\"(?:key|value)\":\"([^\"]*)\"",
-              ((EtcdServer) server)
-                  .post("/v3/kv/range", "{\"key\":\"AA==\",\"range_end\":\"AA==\"}"));
-      case CONSUL ->
-          encoded(
-              "\"Value\":\"([^\"]*)\"", ((ConsulServer) server).send("GET", "/v1/kv/?recurse", ""));
+      case ETCD -> encoded("\"(?:key|value)\":\"([^\"]*)\"", etcd(server, ""));
+      case CONSUL -> {
+        String keys = ((ConsulServer) server).send("GET", "/v1/kv/?recurse", "");
+        yield letters("\"Key\":\"([^\"]*)\"", keys) + encoded("\"Value\":\"([^\"]*)\"", keys);
+      }
       case NATS -> number("\"bytes\":(\\d+)", ((NatsServer) server).ask("$JS.API.STREAM.LIST", ""));
       case MEMCACHED -> number("STAT bytes (\\d+)", statistics(server.port()));
       default -> 0;
     };
   }
 
+  /** Bytes that Base64 texts stand for. */
   private static long encoded(String pattern, String text) {
-    return Pattern.compile(pattern)
-        .matcher(text)
-        .results()
-        .mapToLong(match -> match.group(1).length() * 3L / 4)
-        .sum();
+    return letters(pattern, text) * 3 / 4;
   }
 
-  /** Of the first match; 0 if there is none. */
+  /** The length of all matches of group 1. */
+  private static long letters(String pattern, String text) {
+    return texts(pattern, text).mapToLong(String::length).sum();
+  }
+
+  /** Group 1 of all matches, of which there are some. */
+  private static Stream<String> texts(String pattern, String text) {
+    Matcher found = Pattern.compile(pattern).matcher(text);
+    if (!found.find()) {
+      throw new AssertionError(pattern + " is not in: " + text);
+    }
+    return found.reset().results().map(match -> match.group(1));
+  }
+
+  /** Entries that record removals do not count: they are rewritten, up to 256 of them. */
+  private static long documents(Stream<String> keys) {
+    return keys.filter(key -> !key.contains("/removed/")).count();
+  }
+
+  /** All keys, with their values unless the options say otherwise. */
+  private static String etcd(LocalServer server, String options) {
+    return ((EtcdServer) server)
+        .post("/v3/kv/range", "{\"key\":\"AA==\",\"range_end\":\"AA==\"" + options + "}");
+  }
+
+  /** The first match. */
   private static long number(String pattern, String text) {
-    return Pattern.compile(pattern)
-        .matcher(text)
-        .results()
-        .mapToLong(match -> Long.parseLong(match.group(1)))
-        .findFirst()
-        .orElse(0);
+    return texts(pattern, text).mapToLong(Long::parseLong).findFirst().orElseThrow();
   }
 
-  private static long rows(String url) {
+  /** Rows of all tables but the one that describes them. */
+  static long rows(String url) {
     try (Connection connection = DriverManager.getConnection(url);
         Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery(ROWS)) {
