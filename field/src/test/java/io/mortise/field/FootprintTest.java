@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -92,6 +93,8 @@ class FootprintTest {
   private static void assertSteady(Workload work, FaultInjectionProxy relay, LongSupplier keys)
       throws Exception {
     Supplier<Footprint> reading = () -> Footprint.now(relay, keys.getAsLong());
+    // A client may load the JDK's trusted certificates at any time, once: some 2 MB.
+    assertThat(SSLContext.getDefault()).isNotNull();
     work.take(Math.min(work.mostNames, REMEMBERED));
     work.run(WARM_UP);
     Footprint before = Footprint.settled(reading);
