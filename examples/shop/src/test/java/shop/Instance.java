@@ -36,6 +36,8 @@ final class Instance implements AutoCloseable {
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
     // Its input ends with this JVM, also with one that is killed and runs no hooks.
     lifeline = new ProcessBuilder("sh", "-c", "read _; kill -9 " + process.pid()).start();
+    // Its number may be another's later.
+    process.onExit().thenRun(lifeline::destroyForcibly);
   }
 
   /**

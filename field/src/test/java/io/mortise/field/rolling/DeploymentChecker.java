@@ -197,12 +197,9 @@ final class DeploymentChecker {
   }
 
   /** A run in which little was judged shows nothing. */
-  void judgeEffort(long served, int possible, int injected) {
+  void judgeEffort(long served) {
     if (served < LEAST_ORDERS || calmTicks == 0) {
       add(DeploymentFaultLog.now(), served + " orders and " + calmTicks + " ticks are too few");
-    }
-    if (injected < possible) {
-      add(DeploymentFaultLog.now(), injected + " of " + possible + " kinds of faults happened");
     }
   }
 

@@ -47,7 +47,9 @@ final class DeploymentPage {
         "\n",
         "seed " + plan.seed() + ", " + (until - from) / 1000 + " s, TTL " + plan.ttl(),
         faults.size()
-            + " faults; "
+            + " faults of "
+            + kinds()
+            + " kinds; "
             + orders.size()
             + " orders, "
             + served
@@ -62,6 +64,10 @@ final class DeploymentPage {
         checker.violations().isEmpty()
             ? "nothing was violated"
             : checker.violations().size() + " violations");
+  }
+
+  private long kinds() {
+    return faults.stream().map(FaultWindow::fault).distinct().count();
   }
 
   /** Writes the page, and returns where. */

@@ -25,6 +25,8 @@ final class HostProcess implements AutoCloseable {
             .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
             .start();
     lifeline = Lifeline.attach("kill -9 " + process.pid());
+    // Its number may be another's later.
+    var unused = process.onExit().thenRun(lifeline::destroyForcibly);
   }
 
   boolean isAlive() {

@@ -124,9 +124,7 @@ final class RollingDeployment {
       checker.judgeTicks(CronJobs.SCHEDULE, cron.jobs(), from, DeploymentFaultLog.now());
       judgeRows(checker, from);
       checker.judgeEffort(
-          customers.orders().stream().filter(order -> order.status() == 200).count(),
-          possibleFaults().size(),
-          faultsDone());
+          customers.orders().stream().filter(order -> order.status() == 200).count());
       DeploymentPage page = new DeploymentPage(plan, faults.windows(), customers.orders());
       String summary = page.summary(cron.runs().size(), checker, first, last);
       return new Result(
@@ -149,15 +147,6 @@ final class RollingDeployment {
     checker.judgeTokens("summary/1", shopDatabase.writes("summary/1"));
     checker.judgeDeliveries(shopDatabase.deliveries(), DeploymentFaultLog.now());
     checker.judgeTicks(REPORTS, shopDatabase.reports(), from, DeploymentFaultLog.now());
-  }
-
-  private int faultsDone() {
-    return (int)
-        faults.windows().stream()
-            .map(FaultWindow::fault)
-            .filter(DeploymentFault::isInjected)
-            .distinct()
-            .count();
   }
 
   private <T extends AutoCloseable> T opened(T resource) {

@@ -41,6 +41,8 @@ public final class ChildJvm implements AutoCloseable {
       // Its input ends with this process, however that ends: one that is stopped would stay for
       // ever.
       lifeline = new ProcessBuilder("sh", "-c", "read _; kill -9 " + process.pid()).start();
+      // Its number may be another's later.
+      var unused = process.onExit().thenRun(lifeline::destroyForcibly);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
