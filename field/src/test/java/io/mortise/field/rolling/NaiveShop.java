@@ -137,7 +137,8 @@ final class NaiveShop {
         rows.next();
         inStock = rows.getInt(1);
       }
-      Thread.sleep(100);
+      // Long, so that most faults meet somebody inside.
+      Thread.sleep(1000);
       statement.execute(
           "INSERT INTO purchase (product, quantity, instance) VALUES (%d, 1, '%s')"
               .formatted(product, name));
