@@ -191,6 +191,7 @@ final class RollingDeployment {
             "shop.instance=" + name,
             "server.address=" + address,
             "server.port=" + port,
+            "server.tomcat.basedir=" + folder.resolve(name + ".tomcat"),
             "mortise.url=" + servers.url(),
             "mortise.ttl=" + plan.ttl().toMillis() + "ms",
             "shop.report.cron=*/20 * * * * *",
