@@ -55,7 +55,8 @@ class ClockNamespacesTest {
       """;
 
   /**
-   * Holds a lock, tells its token and, when it is told to go on, gives it to the next.
+   * Acquires a lock and prints its token. Prints for each byte of the input whether the lease is
+   * valid, and releases.
    *
    * @param args URL, name of the lock
    */

@@ -284,7 +284,7 @@ class NewerVersionTest {
       assertThat(Trial.isGranted(client, "parked")).isTrue();
       String attempt = client.admin().find("held").orElseThrow().holders().get(0).attempt();
       client.admin().evict("held", attempt, Eviction.BREAK);
-      BoundedWait.until(Trial.LONG, "the holder was told", () -> !held.isValid());
+      BoundedWait.until(Trial.LONG, "the holder heard of the eviction", () -> !held.isValid());
       assertThatThrownBy(held::close).isInstanceOf(LeaseLostException.class);
     }
   }

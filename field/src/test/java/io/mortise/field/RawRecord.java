@@ -19,8 +19,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The record of a lock as it stands in a server, read and written past Mortise's own clients. For
- * stores that keep it in one text.
+ * Reads and writes the record of a lock in a server without Mortise's clients, on stores that keep
+ * it in one text.
  */
 final class RawRecord {
   private static final Pattern NAMESPACE = Pattern.compile("[?&]namespace=(\\w+)");

@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Counts the entries that Mortise has at a server, by other means than Mortise's own. */
-final class ServerKeys {
+public final class ServerKeys {
   private static final String ROWS =
       Stream.of("session", "lock", "hold", "wait", "news", "fact")
           .map("(SELECT COUNT(*) FROM mortise_%s)"::formatted)
@@ -39,10 +39,7 @@ final class ServerKeys {
       case POSTGRESQL, MARIADB, MYSQL, H2 -> rows(server.url());
       case ZOOKEEPER ->
           number("zk_ephemerals_count\\s+(\\d+)", ((ZooKeeperServer) server).ask("mntr"));
-      case ETCD ->
-          documents(
-              texts("\"key\":\"([^\"]*)\"", etcd(server, ",\"keys_only\":true"))
-                  .map(key -> new String(Base64.getDecoder().decode(key), UTF_8)));
+      case ETCD -> documents((EtcdServer) server);
       case CONSUL ->
           documents(
               texts("[\\[,]\"([^\"]*)\"", ((ConsulServer) server).send("GET", "/v1/kv/?keys", "")));
@@ -92,6 +89,13 @@ final class ServerKeys {
     return found.reset().results().map(match -> match.group(1));
   }
 
+  /** Keys of a server of which some are there. */
+  public static long documents(EtcdServer server) {
+    return documents(
+        texts("\"key\":\"([^\"]*)\"", etcd(server, ",\"keys_only\":true"))
+            .map(key -> new String(Base64.getDecoder().decode(key), UTF_8)));
+  }
+
   /** Entries that record removals do not count: they are rewritten, up to 256 of them. */
   private static long documents(Stream<String> keys) {
     return keys.filter(key -> !key.contains("/removed/")).count();
@@ -109,7 +113,7 @@ final class ServerKeys {
   }
 
   /** Rows of all tables but the one that describes them. */
-  static long rows(String url) {
+  public static long rows(String url) {
     try (Connection connection = DriverManager.getConnection(url);
         Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery(ROWS)) {

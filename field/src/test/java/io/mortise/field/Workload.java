@@ -188,7 +188,7 @@ final class Workload implements AutoCloseable {
       try {
         lease.close();
       } catch (LeaseLostException e) {
-        // It was told of the eviction before.
+        // It had heard of the eviction before.
       }
     }
   }

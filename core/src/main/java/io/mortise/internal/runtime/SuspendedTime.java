@@ -29,11 +29,8 @@ final class SuspendedTime implements Ticker {
   private final Ticker monotonic;
   private final Supplier<OptionalLong> sinceBoot;
 
-  /** The suspended time at the first reading. */
-  private final long start;
-
-  /** The kernel's time since the boot minus the monotonic clock, at the first reading. */
-  private final OptionalLong startOfKernel;
+  /** The suspended time minus the kernel's lead over the monotonic clock, at the first reading. */
+  private final OptionalLong offset;
 
   /** Held during a reading: else a slow reading that ends late would look like a fall. */
   private final ReentrantLock guard = new ReentrantLock();
@@ -50,11 +47,10 @@ final class SuspendedTime implements Ticker {
     this.monotonic = monotonic;
     this.sinceBoot = sinceBoot;
     this.greatest = read();
-    this.start = greatest;
     OptionalLong kernel = sinceBoot.get();
     long after = monotonic.nanos();
-    this.startOfKernel =
-        kernel.isPresent() ? OptionalLong.of(kernel.getAsLong() - after) : OptionalLong.empty();
+    this.offset =
+        kernel.isPresent() ? OptionalLong.of(greatest - kernel.getAsLong() + after) : kernel;
   }
 
   /**
@@ -93,8 +89,8 @@ final class SuspendedTime implements Ticker {
   /**
    * Asks the kernel if the file cannot be read, as while lxcfs is away, and returns the last value
    * if that cannot be asked either, such as for want of a descriptor. Of two readings of one time
-   * the greater is nearer to it, since the file rounds down. After a jump what was told stays, and
-   * suspensions are added to it.
+   * the greater is nearer to it, since the file rounds down. A jump does not lower the value;
+   * suspensions after it add to it.
    */
   @Override
   public long nanos() {
@@ -128,9 +124,9 @@ final class SuspendedTime implements Ticker {
   /** The suspended time by the kernel's count; empty if that cannot be asked. */
   private OptionalLong counted() {
     long before = monotonic.nanos();
-    OptionalLong kernel = startOfKernel.isPresent() ? sinceBoot.get() : startOfKernel;
+    OptionalLong kernel = offset.isPresent() ? sinceBoot.get() : offset;
     return kernel.isPresent()
-        ? OptionalLong.of(start + kernel.getAsLong() - before - startOfKernel.orElseThrow())
+        ? OptionalLong.of(kernel.getAsLong() - before + offset.orElseThrow())
         : kernel;
   }
 

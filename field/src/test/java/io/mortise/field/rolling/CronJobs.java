@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -135,12 +134,6 @@ final class CronJobs implements AutoCloseable {
   @Override
   public void close() {
     open = false;
-    threads.shutdown();
-    try {
-      threads.awaitTermination(LONGEST_SECONDS + 10, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    threads.shutdownNow();
+    RollingDeployment.end(threads, LONGEST_SECONDS + 10);
   }
 }

@@ -14,7 +14,6 @@ import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 
 /** Customers that order without end, each time of another instance. Thread-safe. */
 final class Customers implements AutoCloseable {
@@ -100,12 +99,6 @@ final class Customers implements AutoCloseable {
   @Override
   public void close() {
     open = false;
-    threads.shutdown();
-    try {
-      threads.awaitTermination(ANSWER.toSeconds() + 10, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    threads.shutdownNow();
+    RollingDeployment.end(threads, ANSWER.toSeconds() + 10);
   }
 }

@@ -1,13 +1,11 @@
 package io.mortise.field.rolling;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
+import io.mortise.field.ServerKeys;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.EtcdServer;
 import io.mortise.testkit.server.EtcdServer.EtcdCluster;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -16,7 +14,6 @@ import java.util.stream.IntStream;
 
 /** Three etcd servers. */
 final class EtcdLocks implements LockServers {
-  private static final Pattern COUNT = Pattern.compile("\"count\":\"(\\d+)\"");
   private static final Pattern MEMBER = Pattern.compile("\"member_id\":\"(\\d+)\"");
   private static final Duration RECOVERY = Duration.ofMinutes(1);
 
@@ -72,15 +69,7 @@ final class EtcdLocks implements LockServers {
 
   @Override
   public long records() {
-    String range =
-        "{\"key\":\"%s\",\"range_end\":\"%s\",\"count_only\":true}"
-            .formatted(base64("/mortise/"), base64("/mortise0"));
-    Matcher count = COUNT.matcher(cluster.member(0).post("/v3/kv/range", range));
-    return count.find() ? Long.parseLong(count.group(1)) : 0;
-  }
-
-  private static String base64(String text) {
-    return Base64.getEncoder().encodeToString(text.getBytes(UTF_8));
+    return ServerKeys.documents(cluster.member(0));
   }
 
   /** Etcd does not list them: the descriptors of instances count them. */
@@ -97,11 +86,6 @@ final class EtcdLocks implements LockServers {
   @Override
   public Duration expiry(Duration ttl) {
     return ttl.multipliedBy(2);
-  }
-
-  @Override
-  public boolean forgetsOnFailover() {
-    return false;
   }
 
   @Override

@@ -84,17 +84,7 @@ final class HostProcess implements AutoCloseable {
   private void signal(String signal) {
     List<String> command = new ArrayList<>(List.of("kill", signal, Long.toString(pid())));
     process.descendants().forEach(child -> command.add(Long.toString(child.pid())));
-    try {
-      new ProcessBuilder(command)
-          .redirectErrorStream(true)
-          .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-          .start()
-          .waitFor();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    SimulatedHost.run(command.toArray(String[]::new));
   }
 
   /** SIGKILL. */

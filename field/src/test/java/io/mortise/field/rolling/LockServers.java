@@ -33,13 +33,19 @@ interface LockServers extends AutoCloseable {
   long connections();
 
   /** Whether a lock can be shut for a time, so that a tick is never run twice. */
-  boolean keepsAtLeast();
+  default boolean keepsAtLeast() {
+    return true;
+  }
 
   /** The longest time after which a dead holder's lock is free, if somebody waits for it. */
-  Duration expiry(Duration ttl);
+  default Duration expiry(Duration ttl) {
+    return ttl;
+  }
 
   /** Whether a new leader may lack what the former one has granted. */
-  boolean forgetsOnFailover();
+  default boolean forgetsOnFailover() {
+    return false;
+  }
 
   @Override
   void close();

@@ -25,9 +25,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The control: a shop that believes in its lock. It is a key of etcd that hangs on a lease; nobody
- * is told of its loss, waiters ask again and again, and no write shows a token. A process of its
- * own.
+ * The control: a shop that believes in its lock. It is a key of etcd that hangs on a lease; the
+ * client reports no loss, waiters poll, and writes carry no token. A process of its own.
  */
 final class NaiveShop {
   private static final int TTL_SECONDS = 4;

@@ -1,5 +1,6 @@
 package io.mortise.field.rolling;
 
+import io.mortise.field.ServerKeys;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.LossyDisk;
 import io.mortise.testkit.server.PostgresServer;
@@ -146,10 +147,7 @@ final class PostgresLocks implements LockServers {
 
   @Override
   public long records() {
-    return number(
-        "SELECT coalesce(sum((xpath('/row/c/text()', query_to_xml(format("
-            + "'SELECT count(*) AS c FROM %I', tablename), false, true, '')))[1]::text::bigint), 0)"
-            + " FROM pg_tables WHERE tablename LIKE 'mortise%'");
+    return ServerKeys.rows(server.url());
   }
 
   @Override
@@ -168,21 +166,6 @@ final class PostgresLocks implements LockServers {
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
-  }
-
-  @Override
-  public boolean keepsAtLeast() {
-    return true;
-  }
-
-  @Override
-  public Duration expiry(Duration ttl) {
-    return ttl;
-  }
-
-  @Override
-  public boolean forgetsOnFailover() {
-    return false;
   }
 
   @Override

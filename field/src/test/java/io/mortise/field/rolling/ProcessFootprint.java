@@ -19,13 +19,13 @@ import java.util.regex.Pattern;
 record ProcessFootprint(Map<String, Long> figures) {
   private static final Pattern TOTAL = Pattern.compile("Total\\s+\\d+\\s+(\\d+)");
 
-  /** More than this is growth. In etcd the mark of an ended session stays for ten minutes. */
+  /** More than this is growth. Requests and ends in flight are fewer. */
   private static final Map<String, Long> SLACK =
       Map.of(
           "threads", 8L,
           "descriptors", 12L,
           "heap kB", 6_000L,
-          "records of the store", 200L,
+          "records of the store", 60L,
           "connections of the store", 6L);
 
   /** Takes one. Blocks for a collection of the instance's garbage. */

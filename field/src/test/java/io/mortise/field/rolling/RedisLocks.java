@@ -75,16 +75,6 @@ final class RedisLocks implements LockServers {
   }
 
   @Override
-  public boolean keepsAtLeast() {
-    return true;
-  }
-
-  @Override
-  public Duration expiry(Duration ttl) {
-    return ttl;
-  }
-
-  @Override
   public boolean forgetsOnFailover() {
     return true;
   }

@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
@@ -274,6 +275,17 @@ final class RollingDeployment {
     } finally {
       threads.shutdown();
     }
+  }
+
+  /** Waits for the end of tasks that have been told to end, and interrupts those that go on. */
+  static void end(ExecutorService threads, long seconds) {
+    threads.shutdown();
+    try {
+      threads.awaitTermination(seconds, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    threads.shutdownNow();
   }
 
   private SimulatedHost host() {

@@ -88,17 +88,17 @@ final class ShopDatabase implements AutoCloseable {
     }
   }
 
-  private List<long[]> rows(String sql) {
-    List<long[]> found = new ArrayList<>();
+  private interface RowReader<T> {
+    T read(ResultSet row) throws SQLException;
+  }
+
+  private <T> List<T> rows(String sql, RowReader<T> reader) {
+    List<T> found = new ArrayList<>();
     try (Connection connection = DriverManager.getConnection(server.url());
         Statement statement = connection.createStatement();
         ResultSet rows = statement.executeQuery(sql)) {
       while (rows.next()) {
-        long[] row = new long[rows.getMetaData().getColumnCount()];
-        for (int i = 0; i < row.length; i++) {
-          row[i] = rows.getLong(i + 1);
-        }
-        found.add(row);
+        found.add(reader.read(rows));
       }
       return found;
     } catch (SQLException e) {
@@ -116,19 +116,18 @@ final class ShopDatabase implements AutoCloseable {
   /** Of one row, {@code product/1} or {@code summary/1}, in their order. */
   List<FencedWrite> writes(String row) {
     return rows(
-            "SELECT %s, token FROM seen WHERE kind = '%s' ORDER BY seq"
-                .formatted(millis("at"), row))
-        .stream()
-        .map(each -> new FencedWrite(each[0], each[1]))
-        .toList();
+        "SELECT %s, token FROM seen WHERE kind = '%s' ORDER BY seq".formatted(millis("at"), row),
+        each -> new FencedWrite(each.getLong(1), each.getLong(2)));
   }
 
   /** How many were sold according to the orders, and according to the stock. */
   long[] sold() {
-    return rows("SELECT (SELECT coalesce(sum(quantity), 0) FROM purchase),"
-            + " (SELECT sum("
-            + STOCK
-            + " - in_stock) FROM product)")
+    return rows(
+            "SELECT (SELECT coalesce(sum(quantity), 0) FROM purchase),"
+                + " (SELECT sum("
+                + STOCK
+                + " - in_stock) FROM product)",
+            each -> new long[] {each.getLong(1), each.getLong(2)})
         .get(0);
   }
 
@@ -157,23 +156,15 @@ final class ShopDatabase implements AutoCloseable {
   }
 
   private List<WorkInterval> work(String sql) {
-    List<WorkInterval> found = new ArrayList<>();
-    try (Connection connection = DriverManager.getConnection(server.url());
-        Statement statement = connection.createStatement();
-        ResultSet rows = statement.executeQuery(sql)) {
-      while (rows.next()) {
-        found.add(
+    return rows(
+        sql,
+        each ->
             new WorkInterval(
-                rows.getString(1),
-                rows.getLong(2),
-                rows.getLong(3),
-                rows.getLong(4),
-                rows.getLong(5)));
-      }
-      return found;
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    }
+                each.getString(1),
+                each.getLong(2),
+                each.getLong(3),
+                each.getLong(4),
+                each.getLong(5)));
   }
 
   @Override

@@ -201,7 +201,8 @@ final class SimulatedHost implements AutoCloseable {
     }
   }
 
-  private static int run(String... command) {
+  /** Waits for a command's end, and returns its status; 127 if there is no such program. */
+  static int run(String... command) {
     try {
       return new ProcessBuilder(command)
           .redirectErrorStream(true)
