@@ -1,0 +1,102 @@
+package io.mortise.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.mortise.spi.LockStoreProvider;
+import io.mortise.spi.StoreUrl;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Each parameter that a store's URL may have is in the page of parameters. */
+class DocumentedParametersTest {
+  private static final Path DOCS = Path.of("../../docs");
+
+  /** Where a scheme alone does not lead to the store's parameters. */
+  private static final Map<String, String> REST =
+      Map.of(
+          "jdbc:sqlite", "file",
+          "jdbc:h2", "mem:x",
+          "dynamodb", "//localhost:1/table",
+          "mem", "",
+          "redis-sentinel", "//localhost:1/master",
+          "rediss-sentinel", "//localhost:1/master",
+          "redis-sharded", "//localhost:1,localhost:2",
+          "rediss-sharded", "//localhost:1,localhost:2");
+
+  private static final Pattern PARAMETER = Pattern.compile("`([A-Za-z-]+)`");
+
+  /** What a store tells that it knows, when it is given a parameter that nobody has. */
+  private static Set<String> parameters(LockStoreProvider provider, String scheme) {
+    String url = scheme + ":" + REST.getOrDefault(scheme, "//localhost:1/x") + "?nobody-has-it=1";
+    String message =
+        catchThrowableOfType(
+                IllegalArgumentException.class, () -> provider.open(StoreUrl.parse(url)))
+            .getMessage();
+    assertThat(message).as(url).contains("Unknown parameter 'nobody-has-it'");
+    String known = message.substring(message.lastIndexOf("Known: ") + "Known: ".length());
+    return Pattern.compile("[A-Za-z-]+")
+        .matcher(known)
+        .results()
+        .map(MatchResult::group)
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /** What tells of a store's parameters: its section; of databases also what drivers are given. */
+  private static String documentation(String page, String scheme) throws IOException {
+    if (!scheme.startsWith("jdbc:")) {
+      return section(page, scheme);
+    }
+    Path stores = DOCS.resolve("stores");
+    return section(page, scheme)
+        + Files.readString(stores.resolve("postgresql.md"))
+        + Files.readString(stores.resolve("mysql-and-mariadb.md"));
+  }
+
+  private static String section(String page, String scheme) {
+    String title =
+        scheme.startsWith("jdbc:")
+            ? "SQL databases"
+            : scheme.replaceAll("^rediss?(-.*)?$", "Redis").replaceAll("^zk.*", "ZooKeeper");
+    return Pattern.compile("\n## ")
+        .splitAsStream(page)
+        .filter(section -> section.lines().findFirst().orElseThrow().equalsIgnoreCase(title))
+        .findFirst()
+        .orElse("");
+  }
+
+  @Test
+  void givenParametersOfAllStores_thenTheSectionOfEachHasThem() throws IOException {
+    String page =
+        Files.readString(DOCS.resolve("reference/url-parameters.md"))
+            .replaceAll("(?s)## Schemes.*?\n## ", "## ");
+    Set<String> missing = new TreeSet<>();
+    for (LockStoreProvider provider : ServiceLoader.load(LockStoreProvider.class)) {
+      for (String scheme : provider.schemes()) {
+        if (scheme.equals("quorum")) {
+          continue; // Its members tell what they do not know.
+        }
+        Set<String> documented = new TreeSet<>();
+        PARAMETER
+            .matcher(documentation(page, scheme))
+            .results()
+            .forEach(found -> documented.add(found.group(1)));
+        for (String parameter : parameters(provider, scheme)) {
+          if (!documented.contains(parameter)) {
+            missing.add(scheme + " " + parameter);
+          }
+        }
+      }
+    }
+    assertThat(missing).isEmpty();
+  }
+}
