@@ -7,6 +7,6 @@ import org.junit.jupiter.api.Test;
 class HttpApiTest {
   @Test
   void givenModule_whenApiListed_thenEqualsGoldenFile() {
-    PublicApi.verify(FencingHeader.class, Path.of("src/api/http.txt"));
+    PublicApi.verify(FencingHeader.class, Path.of("src/api/fencing-http.txt"));
   }
 }
