@@ -23,33 +23,42 @@ final class DeploymentChecker {
   /** Far more than any work of the shop or of the cron takes. */
   private static final long LONGEST_WORK_MILLIS = 15_000;
 
+  /** A statement may be that late after a fault of its host: the network sends it again. */
+  private static final long LATEST_ARRIVAL_MILLIS = 20_000;
+
   /** Exit status of {@code mortise run}: another host has it. */
   private static final int BUSY = 75;
 
   /** Something that may not be. */
   record Violation(long at, String text) {}
 
-  private final DeploymentFaultLog faults;
-  private final boolean keepsAtLeast;
-  private final boolean forgetsOnFailover;
-  private final long sparedMillis;
-  private final List<Violation> violations = new ArrayList<>();
-  private int calmTicks;
-
   /**
-   * A checker.
+   * What the store promises.
    *
    * @param keepsAtLeast whether a lock can be shut for a time
    * @param forgetsOnFailover whether a new leader may lack grants of the former one
+   * @param ttl of sessions
    * @param expiry after which a dead holder's lock is free
    */
-  DeploymentChecker(
-      DeploymentFaultLog faults, boolean keepsAtLeast, boolean forgetsOnFailover, Duration expiry) {
+  record Guarantee(
+      boolean keepsAtLeast, boolean forgetsOnFailover, Duration ttl, Duration expiry) {}
+
+  private final DeploymentFaultLog faults;
+  private final Guarantee guarantee;
+  private final long sparedMillis;
+
+  /** A renewal each third of the TTL leaves two thirds; one of them is for delays. */
+  private final long keptMillis;
+
+  private final List<Violation> violations = new ArrayList<>();
+  private int calmTicks;
+
+  DeploymentChecker(DeploymentFaultLog faults, Guarantee guarantee) {
     this.faults = faults;
-    this.keepsAtLeast = keepsAtLeast;
-    this.forgetsOnFailover = forgetsOnFailover;
+    this.guarantee = guarantee;
+    this.keptMillis = guarantee.ttl().toMillis() / 3;
     // The dead may have held the product and a permit.
-    this.sparedMillis = expiry.toMillis() * 2 + CALM_MILLIS;
+    this.sparedMillis = guarantee.expiry().toMillis() * 2 + CALM_MILLIS;
   }
 
   /** How many ticks were judged. */
@@ -83,11 +92,47 @@ final class DeploymentChecker {
     }
   }
 
+  /**
+   * Two instances lead at one time if one writes after its successor has, or both have one token.
+   * The first is excused where a failover forgets grants, and on a harmed host, whose statements
+   * may be late.
+   *
+   * @param refused writes that changed nothing, as the row had seen a later token
+   */
+  void judgeLeaders(List<FencedWrite> writes, List<FencedWrite> refused) {
+    Map<Long, String> leaders = new HashMap<>();
+    for (FencedWrite write : writes) {
+      String leader = leaders.computeIfAbsent(write.token(), token -> write.who());
+      if (!leader.equals(write.who())) {
+        add(write.at(), "two leaders with one token: " + leader + ", " + write);
+      }
+    }
+    for (FencedWrite write : refused) {
+      long from = write.at() - LATEST_ARRIVAL_MILLIS;
+      if (isAccountable(new WorkInterval(write.who(), 0, 0, from, write.at()), false)) {
+        add(write.at(), "two leaders: " + write.who() + " wrote after its successor");
+      }
+    }
+  }
+
   /** Whether the guarantee table promises that this worker held its lock throughout. */
   private boolean isAccountable(WorkInterval work, boolean local) {
     return work.until() != 0
         && faults.isPunctual(work.who(), work.from(), work.until(), local)
-        && (!forgetsOnFailover || faults.isWithoutFailover(work.from(), work.until()));
+        && (!guarantee.forgetsOnFailover() || faults.isWithoutFailover(work.from(), work.until()));
+  }
+
+  /** Until when nobody else may have the lock of this work, whether it has ended or not. */
+  private long heldUntil(WorkInterval work, boolean local) {
+    if (isAccountable(work, local)) {
+      return work.until();
+    }
+    if (!faults.isSpared(work.who(), work.from(), work.from())) {
+      return work.from();
+    }
+    long end = work.until() == 0 ? work.from() + LONGEST_WORK_MILLIS : work.until();
+    return Math.min(
+        end, faults.keptUntil(work.who(), work.from(), keptMillis, guarantee.forgetsOnFailover()));
   }
 
   /**
@@ -98,8 +143,8 @@ final class DeploymentChecker {
   void judgeOverlaps(String what, int most, boolean local, List<WorkInterval> works) {
     List<WorkInterval> current = new ArrayList<>();
     for (WorkInterval work : works) {
-      current.removeIf(earlier -> earlier.until() <= work.from());
-      if (isAccountable(work, local)) {
+      current.removeIf(earlier -> heldUntil(earlier, local) <= work.from());
+      if (heldUntil(work, local) > work.from()) {
         current.add(work);
         if (current.size() > most) {
           add(work.from(), what + ": " + current.size() + " at a time: " + current);
@@ -148,7 +193,7 @@ final class DeploymentChecker {
     for (WorkInterval work : works) {
       WorkInterval first = done.putIfAbsent(schedule.tick().apply(work), work);
       if (first != null
-          && keepsAtLeast
+          && guarantee.keepsAtLeast()
           && schedule.isInTime(work)
           && faults.isSpared(first.who(), first.from(), work.from())
           && faults.isSpared(work.who(), first.from(), work.from())) {
@@ -182,17 +227,27 @@ final class DeploymentChecker {
     for (Order order : orders) {
       long from = order.asked();
       long until = order.answered();
-      long bound;
       if (faults.isOrderly(order.instance(), from, until)) {
-        bound = CALM_MILLIS;
+        judgeService(order, CALM_MILLIS);
       } else if (faults.isSpared(order.instance(), from, until)) {
-        bound = sparedMillis;
-      } else {
-        continue;
+        judgeService(order, sparedMillis);
+      } else if (faults.isUnharmed(order.instance(), from, until)) {
+        long rest = faults.isOfServers(from, until) ? CALM_MILLIS : sparedMillis;
+        judgeAnswer(order, faults.recovered(from, until) + rest);
       }
-      if (order.status() != 200 || order.millis() > bound) {
-        add(from, order + " took " + order.millis() + " ms; " + bound + " may be");
-      }
+    }
+  }
+
+  private void judgeService(Order order, long bound) {
+    if (order.status() != 200 || order.millis() > bound) {
+      add(order.asked(), order + " took " + order.millis() + " ms; " + bound + " may be");
+    }
+  }
+
+  /** While the servers recover an order may fail, but its instance answers, and soon after. */
+  private void judgeAnswer(Order order, long latest) {
+    if (order.status() == Customers.NONE || order.answered() > latest) {
+      add(order.asked(), order + " was not answered when the servers had recovered");
     }
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.field.rolling.CronJobs.CronRun;
 import io.mortise.field.rolling.Customers.Order;
+import io.mortise.field.rolling.DeploymentChecker.Guarantee;
 import io.mortise.field.rolling.DeploymentChecker.Schedule;
 import io.mortise.field.rolling.DeploymentChecker.Violation;
 import io.mortise.field.rolling.ShopDatabase.FencedWrite;
@@ -21,7 +22,8 @@ class DeploymentCheckerTest {
 
   private final DeploymentFaultLog faults = new DeploymentFaultLog(Duration.ofSeconds(5));
   private final DeploymentChecker checker =
-      new DeploymentChecker(faults, true, true, Duration.ofSeconds(4));
+      new DeploymentChecker(
+          faults, new Guarantee(true, true, Duration.ofSeconds(4), Duration.ofSeconds(4)));
 
   private void fault(DeploymentFault fault, String victim, long from, long until) {
     faults.add(new FaultWindow(fault, victim.isEmpty() ? Set.of() : Set.of(victim), from, until));
@@ -55,28 +57,91 @@ class DeploymentCheckerTest {
   @Test
   void givenTokenThatFalls_thenItIsFound() {
     checker.judgeTokens(
-        "row", List.of(new FencedWrite(1, 7), new FencedWrite(2, 7), new FencedWrite(3, 8)));
+        "row", List.of(write(1, 7, "host1a"), write(2, 7, "host1a"), write(3, 8, "host2a")));
     assertFound();
-    checker.judgeTokens("row", List.of(new FencedWrite(1, 7), new FencedWrite(2, 6)));
+    checker.judgeTokens("row", List.of(write(1, 7, "host1a"), write(2, 6, "host2a")));
     assertFound("stale write");
   }
 
+  private static FencedWrite write(long at, long token, String who) {
+    return new FencedWrite(at, token, who);
+  }
+
   @Test
-  void givenWorkThatOverlaps_thenItIsFound_unlessItsHostWasHarmedMeanwhile() {
+  void givenLeaderThatWritesAfterItsSuccessor_thenItIsFound_unlessItsHostWasHarmed() {
+    List<FencedWrite> terms = List.of(write(50_000, 7, "host1a"), write(60_000, 8, "host2a"));
+    checker.judgeLeaders(terms, List.of());
+    assertFound();
+    checker.judgeLeaders(terms, List.of(write(60_100, 0, "host1a")));
+    assertFound("two leaders: host1a");
+    fault(DeploymentFault.FREEZE, "host1", 51_000, 59_000);
+    checker.judgeLeaders(terms, List.of(write(60_100, 0, "host1a")));
+    assertFound("two leaders: host1a");
+  }
+
+  @Test
+  void givenLeadersWithOneToken_thenTheyAreFound() {
+    checker.judgeLeaders(List.of(write(1, 7, "host1a"), write(2, 7, "host2a")), List.of());
+    assertFound("one token");
+  }
+
+  @Test
+  void givenLeaderThatAFailoverForgot_thenItsLateWriteIsExcused() {
+    fault(DeploymentFault.FAILOVER, "", 51_000, 59_000);
+    checker.judgeLeaders(List.of(), List.of(write(60_100, 0, "host1a")));
+    assertFound();
+    fault(DeploymentFault.FULL_DISK, "", 151_000, 159_000);
+    checker.judgeLeaders(List.of(), List.of(write(160_100, 0, "host1a")));
+    assertFound("two leaders: host1a");
+  }
+
+  @Test
+  void givenWorkThatOverlaps_thenItIsFound() {
     List<WorkInterval> works = List.of(job("host1", 1, 0, 900), job("host2", 1, 500, 900));
     checker.judgeOverlaps("job", 2, true, works);
     assertFound();
     checker.judgeOverlaps("job", 1, true, works);
     assertFound("2 at a time");
-    fault(DeploymentFault.FREEZE, "host1", 10_100, 10_700);
-    checker.judgeOverlaps("job", 1, true, works);
-    assertFound("2 at a time");
+  }
+
+  /** Two thirds of its session's validity are left when a fault begins; one third is slack. */
+  private void assertHeldUntil(long until, boolean local, WorkInterval first) {
+    int before = checker.violations().size();
+    checker.judgeOverlaps("job", 1, local, List.of(first, job("host2", 1, until - 10_000, 900)));
+    assertThat(checker.violations()).hasSize(before);
+    checker.judgeOverlaps("job", 1, local, List.of(first, job("host2", 1, until - 10_001, 900)));
+    assertThat(checker.violations()).hasSize(before + 1);
   }
 
   @Test
-  void givenOverlapInAPartition_thenItIsFound_unlessTheNetworkDelaysWhatIsSeen() {
-    List<WorkInterval> works = List.of(job("host1", 1, 0, 900), job("host2", 1, 500, 900));
-    fault(DeploymentFault.PARTITION, "host1", 10_100, 10_700);
+  void givenHostThatIsHarmed_thenItsWorkExcludesOthersForAThirdOfTheTtl() {
+    fault(DeploymentFault.FREEZE, "host1", 11_000, 18_000);
+    assertHeldUntil(12_333, true, job("host1", 1, 0, 9_000));
+    assertHeldUntil(12_333, true, job("host1", 1, 0, 0));
+    assertHeldUntil(12_333, false, job("host1", 1, 0, 0));
+    assertHeldUntil(11_500, false, job("host1", 1, 0, 1_500));
+  }
+
+  @Test
+  void givenHostWhoseConnectionsEnd_thenItsWorkMayEndWithoutARecord() {
+    fault(DeploymentFault.MOVE, "host1", 11_000, 11_100);
+    assertHeldUntil(11_000, false, job("host1", 1, 0, 0));
+    fault(DeploymentFault.ROLLING_RESTART, "host1", 10_500, 10_600);
+    assertHeldUntil(10_500, false, job("host1", 1, 0, 0));
+  }
+
+  @Test
+  void givenWorkThatBeginsWhileItsHostRecovers_andDoesNotEnd_thenItIsNotJudged() {
+    fault(DeploymentFault.PARTITION, "host1", 3_000, 9_000);
+    checker.judgeOverlaps(
+        "job", 1, false, List.of(job("host1", 1, 0, 0), job("host2", 1, 100, 900)));
+    assertFound();
+  }
+
+  @Test
+  void givenOverlapInAPartition_thenItIsFoundWhereNoNetworkDelaysWhatIsSeen() {
+    List<WorkInterval> works = List.of(job("host1", 1, 0, 5_000), job("host2", 1, 4_000, 900));
+    fault(DeploymentFault.PARTITION, "host1", 11_000, 18_000);
     checker.judgeOverlaps("job", 1, false, works);
     assertFound();
     checker.judgeOverlaps("job", 1, true, works);
@@ -144,6 +209,26 @@ class DeploymentCheckerTest {
             new Order(2, "host2a", 20_500, 26_500, 200),
             new Order(3, "host2a", 50_500, 64_500, 200)));
     assertFound("5000 may be", "5000 may be", "13000 may be");
+  }
+
+  @Test
+  void givenOrdersWhileServersRecover_thenTheyMayFail_butAreAnswered() {
+    fault(DeploymentFault.FAILOVER, "", 20_000, 24_000);
+    fault(DeploymentFault.FULL_DISK, "", 70_000, 74_000);
+    fault(DeploymentFault.KILL, "host1a", 70_000, 74_000);
+    checker.judgeOrders(
+        List.of(
+            new Order(1, "host2a", 21_000, 31_000, 503),
+            new Order(1, "host2a", 28_000, 34_000, 200),
+            new Order(1, "host2a", 71_000, 92_000, 500),
+            new Order(1, "host1a", 71_000, 111_000, Customers.NONE)));
+    assertFound();
+    checker.judgeOrders(
+        List.of(
+            new Order(1, "host2a", 28_000, 38_000, 503),
+            new Order(2, "host2a", 21_000, 22_000, Customers.NONE),
+            new Order(3, "host2a", 71_000, 92_001, 200)));
+    assertFound("1, instance=host2a", "2, instance=host2a", "3, instance=host2a");
   }
 
   @Test

@@ -57,6 +57,11 @@ enum DeploymentFault {
     return this == UPGRADE || this == ROLLING_RESTART;
   }
 
+  /** Whether work that it meets may end at once and give its lock back, without a record. */
+  boolean mayEndWork() {
+    return isAnnounced() || this == MOVE || this == STALL;
+  }
+
   /** Whether a random order may have it. */
   boolean isInjected() {
     return this != UPGRADE && this != STALL;

@@ -109,6 +109,50 @@ final class DeploymentFaultLog {
                     || each.fault() == DeploymentFault.STALL));
   }
 
+  /**
+   * Until when a lock that was held while nothing was wrong is surely kept from others, whatever
+   * became of its holder.
+   *
+   * @param from when it was held
+   * @param rest of a session's validity that no fault can take
+   * @param forgetful whether a failover frees locks
+   */
+  long keptUntil(String instance, long from, long rest, boolean forgetful) {
+    return windows.stream()
+        .filter(each -> each.from() > from)
+        .filter(each -> each.fault().scope() == Scope.SERVERS || each.harms(instance))
+        .mapToLong(
+            each ->
+                each.fault().mayEndWork() || (forgetful && each.fault() == DeploymentFault.FAILOVER)
+                    ? each.from()
+                    : each.from() + rest)
+        .min()
+        .orElse(Long.MAX_VALUE);
+  }
+
+  /** Whether nothing was done to an instance, its host or the machine. */
+  boolean isUnharmed(String instance, long from, long until) {
+    return none(from, until, recovery, each -> each.harms(instance));
+  }
+
+  /** Whether at most the servers were harmed, or instances asked to end. */
+  boolean isOfServers(long from, long until) {
+    return none(
+        from,
+        until,
+        recovery,
+        each -> each.fault().scope() != Scope.SERVERS && !each.fault().isAnnounced());
+  }
+
+  /** The end of the last recovery that a time touches; 0 if it touches none. */
+  long recovered(long from, long until) {
+    return windows.stream()
+        .filter(each -> each.touches(from, until, recovery))
+        .mapToLong(each -> each.until() + recovery)
+        .max()
+        .orElse(0);
+  }
+
   boolean isWithoutFailover(long from, long until) {
     return none(from, until, recovery, each -> each.fault() == DeploymentFault.FAILOVER);
   }

@@ -1,5 +1,6 @@
 package io.mortise.field.rolling;
 
+import io.mortise.field.rolling.DeploymentChecker.Guarantee;
 import io.mortise.field.rolling.DeploymentChecker.Schedule;
 import io.mortise.field.rolling.DeploymentChecker.Violation;
 import io.mortise.testkit.server.RedisServer;
@@ -92,9 +93,11 @@ final class RollingDeployment {
     DeploymentChecker checker =
         new DeploymentChecker(
             faults,
-            servers.keepsAtLeast(),
-            servers.forgetsOnFailover(),
-            servers.expiry(plan.ttl()));
+            new Guarantee(
+                servers.keepsAtLeast(),
+                servers.forgetsOnFailover(),
+                plan.ttl(),
+                servers.expiry(plan.ttl())));
     long from = DeploymentFaultLog.now();
     Thread watch = new Thread(faults::watchMachine);
     watch.start();
@@ -144,8 +147,10 @@ final class RollingDeployment {
     }
     for (int product = 1; product <= ShopDatabase.PRODUCTS; product++) {
       checker.judgeTokens("product/" + product, shopDatabase.writes("product/" + product));
+      checker.judgeOverlaps("orders of a product", 1, false, shopDatabase.orders(product));
     }
     checker.judgeTokens("summary/1", shopDatabase.writes("summary/1"));
+    checker.judgeLeaders(shopDatabase.writes("summary/1"), shopDatabase.writes("summary/refused"));
     checker.judgeDeliveries(shopDatabase.deliveries(), DeploymentFaultLog.now());
     checker.judgeTicks(REPORTS, shopDatabase.reports(), from, DeploymentFaultLog.now());
   }
@@ -186,7 +191,7 @@ final class RollingDeployment {
           jvmOptions, name, address, port, servers.ports().get(0), shopDatabase.url());
     }
     List<String> command = new ArrayList<>(checkout.shop(jvmOptions));
-    List<String> properties = new ArrayList<>(shopDatabase.properties());
+    List<String> properties = new ArrayList<>(shopDatabase.properties(name));
     properties.addAll(
         List.of(
             "shop.instance=" + name,
@@ -225,9 +230,15 @@ final class RollingDeployment {
     Thread.sleep(time.toMillis());
   }
 
+  /** One after the other; one fault meets instances of both versions. */
   private void upgrade() throws Exception {
     checkout = plan.now();
-    roll(DeploymentFault.UPGRADE, instances);
+    int half = instances.size() / 2;
+    roll(DeploymentFault.UPGRADE, instances.subList(0, half));
+    strike(random.nextBoolean() ? DeploymentFault.KILL : DeploymentFault.PARTITION, host());
+    supervise();
+    rest(RECOVERY);
+    roll(DeploymentFault.UPGRADE, instances.subList(half, instances.size()));
     rest(RECOVERY);
   }
 

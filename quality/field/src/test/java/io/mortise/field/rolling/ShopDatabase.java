@@ -26,7 +26,8 @@ final class ShopDatabase implements AutoCloseable {
         seq BIGSERIAL PRIMARY KEY,
         at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(),
         kind TEXT NOT NULL,
-        token BIGINT NOT NULL);
+        token BIGINT NOT NULL,
+        who TEXT NOT NULL DEFAULT current_setting('application_name'));
       CREATE FUNCTION see() RETURNS trigger AS $$
         BEGIN
           IF TG_TABLE_NAME = 'report' THEN
@@ -36,6 +37,30 @@ final class ShopDatabase implements AutoCloseable {
           END IF;
           RETURN NULL;
         END $$ LANGUAGE plpgsql;
+      CREATE FUNCTION see_refused() RETURNS trigger AS $$
+        BEGIN
+          IF NOT EXISTS (SELECT 1 FROM written) THEN
+            INSERT INTO seen (kind, token) VALUES (TG_TABLE_NAME || '/refused', 0);
+          END IF;
+          RETURN NULL;
+        END $$ LANGUAGE plpgsql;
+      CREATE FUNCTION see_order() RETURNS trigger AS $$
+        DECLARE
+          arrived TEXT := nullif(current_setting('seen.began', true), '');
+        BEGIN
+          IF TG_TABLE_NAME = 'product' THEN
+            PERFORM set_config('seen.began', coalesce(arrived, clock_timestamp()::text), true);
+            RETURN NULL;
+          END IF;
+          NEW.began := arrived;
+          NEW.ended := clock_timestamp();
+          RETURN NEW;
+        END $$ LANGUAGE plpgsql;
+      ALTER TABLE purchase ADD COLUMN began TIMESTAMPTZ, ADD COLUMN ended TIMESTAMPTZ;
+      CREATE TRIGGER begins BEFORE UPDATE ON product FOR EACH STATEMENT EXECUTE FUNCTION see_order();
+      CREATE TRIGGER ends BEFORE INSERT ON purchase FOR EACH ROW EXECUTE FUNCTION see_order();
+      CREATE TRIGGER refused AFTER UPDATE ON summary REFERENCING NEW TABLE AS written
+        FOR EACH STATEMENT EXECUTE FUNCTION see_refused();
       CREATE TRIGGER seen AFTER UPDATE ON product FOR EACH ROW EXECUTE FUNCTION see();
       CREATE TRIGGER seen AFTER UPDATE ON summary FOR EACH ROW EXECUTE FUNCTION see();
       CREATE TRIGGER seen AFTER INSERT OR UPDATE ON report FOR EACH ROW EXECUTE FUNCTION see();
@@ -64,11 +89,12 @@ final class ShopDatabase implements AutoCloseable {
   }
 
   /** The properties by which an instance of the shop finds it, and soon notices what is gone. */
-  List<String> properties() {
+  List<String> properties(String instance) {
     return List.of(
         "spring.datasource.url=jdbc:postgresql://localhost:"
             + port()
-            + "/postgres?connectTimeout=3&socketTimeout=3",
+            + "/postgres?connectTimeout=3&socketTimeout=3&ApplicationName="
+            + instance,
         "spring.datasource.hikari.validation-timeout=500",
         "spring.datasource.hikari.maximum-pool-size=6",
         "spring.datasource.username=" + PostgresServer.USER,
@@ -110,14 +136,18 @@ final class ShopDatabase implements AutoCloseable {
     return MILLIS.formatted(time);
   }
 
-  /** A write of a row that refuses stale tokens: when, and with which token. */
-  record FencedWrite(long at, long token) {}
+  /** A write of a row that refuses stale tokens: when, with which token, and of which instance. */
+  record FencedWrite(long at, long token, String who) {}
 
-  /** Of one row, {@code product/1} or {@code summary/1}, in their order. */
+  /**
+   * Of one row, {@code product/1} or {@code summary/1}, in their order; or {@code summary/refused},
+   * without tokens.
+   */
   List<FencedWrite> writes(String row) {
     return rows(
-        "SELECT %s, token FROM seen WHERE kind = '%s' ORDER BY seq".formatted(millis("at"), row),
-        each -> new FencedWrite(each.getLong(1), each.getLong(2)));
+        "SELECT %s, token, who FROM seen WHERE kind = '%s' ORDER BY seq"
+            .formatted(millis("at"), row),
+        each -> new FencedWrite(each.getLong(1), each.getLong(2), each.getString(3)));
   }
 
   /** How many were sold according to the orders, and according to the stock. */
@@ -137,6 +167,16 @@ final class ShopDatabase implements AutoCloseable {
    * @param until 0 if it did not end
    */
   record WorkInterval(String who, long tick, long token, long from, long until) {}
+
+  /**
+   * Orders of a product that were committed, by their begin: from the arrival of the first
+   * statement, which then waits for the row, to that of the last.
+   */
+  List<WorkInterval> orders(int product) {
+    return work(
+        "SELECT instance, 0, id, %s, %s FROM purchase WHERE product = %d ORDER BY 4"
+            .formatted(millis("began"), millis("ended"), product));
+  }
 
   /** Calls of the partner, by their begin. */
   List<WorkInterval> deliveries() {
