@@ -1,4 +1,5 @@
-// The pages of ../docs as a site. They stay plain Markdown that reads as well in the repository: what differs is here.
+// The pages of ../docs as a site, from the copy that ./build makes. They stay plain Markdown that reads as well in the
+// repository: what differs is here, and in guarantees.mjs.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,6 +7,7 @@ import { defineConfig } from 'vitepress'
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 const docs = resolve(root, 'docs')
+const copy = resolve(root, 'site/target/docs')
 const repository = /<scm[\s\S]*?<url>(.*?)<\/url>/.exec(readFileSync(resolve(root, 'pom.xml'), 'utf8'))[1]
 
 // Anchors of headings as GitHub makes them, which is what the links of the pages count on.
@@ -20,7 +22,8 @@ function linksToTheRepository(md) {
         if (token.type !== 'link_open') continue
         const [path, anchor] = token.attrGet('href').split('#')
         if (path === '' || /^[a-z][a-z0-9+.-]*:/.test(path)) continue
-        const target = resolve(dirname(state.env.path), decodeURIComponent(path))
+        const source = resolve(docs, relative(copy, state.env.path))
+        const target = resolve(dirname(source), decodeURIComponent(path))
         const page = target.startsWith(docs + '/') && target.endsWith('.md')
         if (!page && target.startsWith(root + '/') && existsSync(target)) {
           const kind = statSync(target).isDirectory() ? 'tree' : 'blob'
@@ -46,17 +49,10 @@ export default defineConfig({
   description: 'Distributed locks for Java: one small API, one engine, many stores',
   // Below which path the site stands on its server.
   base: process.env.SITE_BASE ?? '/',
-  srcDir: docs,
+  srcDir: copy,
   outDir: resolve(root, 'site/target/site'),
   cacheDir: resolve(root, 'site/target/cache'),
   vite: {
-    // Pages outside of this folder do not find what stands in its node_modules.
-    resolve: {
-      alias: [
-        { find: /^vue\/server-renderer$/, replacement: resolve(root, 'site/node_modules/vue/server-renderer') },
-        { find: /^vue$/, replacement: resolve(root, 'site/node_modules/vue') },
-      ],
-    },
     build: { chunkSizeWarningLimit: 5000 },
   },
   markdown: {

@@ -31,7 +31,7 @@ class HelperMutantsTest {
   private static final String ONLY = "mortise.database";
 
   private static final Duration EACH = Duration.ofMinutes(4);
-  private static final Path LISTS = Path.of("../../docs/mutants/sql");
+  private static final Path LISTS = Path.of("src/test/resources/io/mortise/sql/mutants");
 
   /** Locks of a session are those of the whole server, so one test runs at a time. */
   private static final TestStage TESTS =
@@ -78,7 +78,7 @@ class HelperMutantsTest {
     return mutants;
   }
 
-  /** Each of {@code docs/mutants/sql} fits one mutant that there is, and has a reason. */
+  /** Each of {@code mutants/*.tsv} fits one mutant that there is, and has a reason. */
   @Test
   void givenListOfSurvivors_thenEachIsAMutant() throws IOException {
     assertThat(survivors().size()).isPositive();

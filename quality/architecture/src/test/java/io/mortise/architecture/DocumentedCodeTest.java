@@ -67,8 +67,7 @@ class DocumentedCodeTest {
 
   @Test
   void givenDocumentation_whenItsJavaIsCompiled_thenAllOfItIsRight() throws Exception {
-    List<Page> pages =
-        Documentation.pages(path -> !path.startsWith("adr/") && !path.startsWith("lab/"));
+    List<Page> pages = Documentation.pages(path -> !path.startsWith("adr/"));
     List<Block> blocks = java(pages);
     assertThat(troubles(blocks)).as("samples that do not compile").isEmpty();
     assertThat(blocks).hasSizeGreaterThan(40);

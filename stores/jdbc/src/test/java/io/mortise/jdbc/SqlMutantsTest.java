@@ -33,7 +33,7 @@ class SqlMutantsTest {
   private static final String ONLY = "mortise.database";
 
   private static final Duration EACH = Duration.ofMinutes(4);
-  private static final Path LISTS = Path.of("../../docs/mutants/jdbc");
+  private static final Path LISTS = Path.of("src/test/resources/io/mortise/jdbc/mutants");
 
   private final MutationTestRunner hunt =
       new MutationTestRunner(
@@ -183,7 +183,7 @@ class SqlMutantsTest {
     return Stream.of(tests).map(test -> "io.mortise.jdbc." + test).toArray(String[]::new);
   }
 
-  /** Each of {@code docs/mutants/jdbc} fits one mutant that there is, and has a reason. */
+  /** Each of {@code mutants/*.tsv} fits one mutant that there is, and has a reason. */
   @Test
   void givenListOfSurvivors_thenEachIsAMutant() throws IOException {
     assertThat(survivors().size()).isPositive();

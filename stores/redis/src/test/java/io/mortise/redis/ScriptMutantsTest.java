@@ -67,7 +67,7 @@ class ScriptMutantsTest {
   private static final String PLAIN_CLIENT = "PlainClientTest";
   private static final String SHRINKING = "mortise.diff.shrinking";
   private static final Duration EACH = Duration.ofMinutes(4);
-  private static final Path LISTS = Path.of("../../docs/mutants/redis");
+  private static final Path LISTS = Path.of("src/test/resources/io/mortise/redis/mutants");
 
   private final MutationTestRunner hunt =
       new MutationTestRunner(
@@ -93,7 +93,7 @@ class ScriptMutantsTest {
     System.clearProperty(SHRINKING);
   }
 
-  /** Each of {@code docs/mutants/redis} fits one mutant that there is, and has a reason. */
+  /** Each of {@code mutants/*.tsv} fits one mutant that there is, and has a reason. */
   @Test
   void givenListOfSurvivors_thenEachIsAMutant() throws IOException {
     assertThat(survivors().size()).isPositive();

@@ -14,8 +14,8 @@ import java.util.stream.Collector;
 import java.util.stream.Collectors;
 
 /**
- * The pages under docs/reference: the whole table, and for each store its reasons and the tests
- * that show them.
+ * The table of docs/reference, and for each store the page of the site with its reasons and the
+ * tests that show them.
  */
 public final class GuaranteePage {
   private static final String MADE =
@@ -58,7 +58,8 @@ public final class GuaranteePage {
         "° "
             + GuaranteeFormatter.NO_TEST
             + "; ¹ shown in the simulation only, which runs the engine on the reference machine in virtual time."
-            + " Each store's name leads to its reasons and tests.");
+            + " `mortise guarantees MODE` prints the reasons of a mode, with `redis/always` for example; a page of"
+            + " the site has the reasons and tests of each store.");
     lines.add("");
     lines.add("## Answers");
     lines.add("");
@@ -112,22 +113,17 @@ public final class GuaranteePage {
     return lines;
   }
 
-  /** The name of the file with the reasons of a store. */
-  public static String file(String store) {
-    return store.replace('+', '-') + ".md";
-  }
-
   private void overview(List<String> lines) {
     lines.add(
         "| Store |" + table.faults().stream().map(f -> " " + f.title() + " |").collect(joined()));
     lines.add("|---|" + "---|".repeat(table.faults().size()));
     for (StoreMode mode : table.modes()) {
       lines.add(
-          "| ["
+          "| `"
+              + mode.id()
+              + "`: "
               + mode.title()
-              + "](guarantees/"
-              + file(mode.store())
-              + ") |"
+              + " |"
               + table.row(mode.id()).stream()
                   .map(cell -> " " + shown(cell) + " |")
                   .collect(joined()));
