@@ -280,7 +280,7 @@ public final class PostgresDialect implements Dialect {
     return 128;
   }
 
-  /** Some 15 ms of the server. More pays no more: see the laboratory notes of 2026-11-26. */
+  /** Some 15 ms of the server. More pays no more. */
   @Override
   public int deferredBatch() {
     return 1024;
