@@ -108,7 +108,7 @@ public final class Main implements Runnable {
     commands.put("hazards", () -> new HazardsCommand(cliEnvironment));
     commands.put("torture", () -> new TortureCommand(cliEnvironment));
     commands.put("help", CommandLine.HelpCommand::new);
-    commands.put("completion", () -> new CompletionCommand(cliEnvironment));
+    commands.put("completion", () -> new CompletionCommand(cliEnvironment, command));
     commands.put("man", () -> new ManCommand(cliEnvironment));
     return commands;
   }
