@@ -2,8 +2,8 @@ package io.mortise.spi.document;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.admin.SessionPage;
 import io.mortise.annotation.Beta;
 import io.mortise.internal.table.DocumentCodec;
 import io.mortise.internal.table.LockDocument;
@@ -15,7 +15,6 @@ import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Request;
@@ -312,11 +311,11 @@ public final class DocumentStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
     LockName only = query.name();
     if (only != null) {
       return views(List.of(LockUpdater.PREFIX + only.value()), query)
-          .thenApply(page -> new LockViewPage(page, null));
+          .thenApply(page -> new Page<>(page, null));
     }
     String cursor = query.cursor();
     return documents
@@ -325,7 +324,7 @@ public final class DocumentStore implements LockStore {
             keys -> {
               String last = last(keys, query.limit());
               return views(keys, query)
-                  .thenApply(page -> new LockViewPage(page, last.isEmpty() ? null : last));
+                  .thenApply(page -> new Page<>(page, last.isEmpty() ? null : last));
             });
   }
 
@@ -380,7 +379,7 @@ public final class DocumentStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+  public CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
     return documents
         .scan(SessionDocuments.PREFIX, cursor == null ? "" : cursor, limit)
         .thenCompose(
@@ -394,7 +393,7 @@ public final class DocumentStore implements LockStore {
                   page = page.thenCompose(before -> addSession(before, id));
                 }
               }
-              return page.thenApply(all -> new SessionPage(all, last.isEmpty() ? null : last));
+              return page.thenApply(all -> new Page<>(all, last.isEmpty() ? null : last));
             });
   }
 

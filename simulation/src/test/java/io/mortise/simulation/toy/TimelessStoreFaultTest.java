@@ -69,7 +69,7 @@ class TimelessStoreFaultTest {
   }
 
   private List<AttemptId> holders() {
-    return BoundedWait.join(store.inspect(LockQuery.of(LOCK))).locks().stream()
+    return BoundedWait.join(store.inspect(LockQuery.of(LOCK))).items().stream()
         .flatMap(lock -> lock.holders().stream())
         .map(holder -> holder.attempt())
         .toList();
@@ -198,7 +198,7 @@ class TimelessStoreFaultTest {
   }
 
   private LockView.Participant holder(LockStore by) {
-    return BoundedWait.join(by.inspect(LockQuery.of(LOCK))).locks().get(0).holders().get(0);
+    return BoundedWait.join(by.inspect(LockQuery.of(LOCK))).items().get(0).holders().get(0);
   }
 
   /** Nobody has judged it, and by its last renewal it is dead. */
@@ -213,7 +213,7 @@ class TimelessStoreFaultTest {
     LockView.Participant unjudged = holder(first);
     assertThat(unjudged.renewedAgo()).isEqualTo(TTL.multipliedBy(3));
     assertThat(unjudged.sessionLeft()).isPositive();
-    assertThat(BoundedWait.join(first.sessions(null, 1)).sessions())
+    assertThat(BoundedWait.join(first.sessions(null, 1)).items())
         .extracting(SessionInfo::renewedAgo)
         .containsExactly(TTL.multipliedBy(3));
     assertThat(holder(other).sessionLeft()).isZero();

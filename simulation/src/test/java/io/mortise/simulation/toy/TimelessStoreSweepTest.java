@@ -119,9 +119,9 @@ class TimelessStoreSweepTest {
     strange("session/not an id", "");
     strange("lock/", "");
     strange("lock/fresh\n", "");
-    assertThat(BoundedWait.join(store.sessions(null, 100)).sessions()).hasSize(1);
+    assertThat(BoundedWait.join(store.sessions(null, 100)).items()).hasSize(1);
     LockQuery idle = new LockQuery(null, "", null, 100, true);
-    assertThat(BoundedWait.join(store.inspect(idle)).locks()).hasSize(20);
+    assertThat(BoundedWait.join(store.inspect(idle)).items()).hasSize(20);
     strange("session/------------", "another format");
     strange("lock/another", "another format");
     strange("fact/another", "another format");

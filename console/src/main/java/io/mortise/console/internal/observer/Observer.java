@@ -4,9 +4,8 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.time.Instant;
@@ -446,9 +445,9 @@ public final class Observer {
 
     @Override
     @Nullable String page(@Nullable String from, long now) {
-      SurveyPage page = admin.survey("", from, PAGE);
+      Page<LockSummary> page = admin.survey("", from, PAGE);
       Instant at = clock.instant();
-      for (LockSummary lock : page.locks()) {
+      for (LockSummary lock : page.items()) {
         if (!lock.name().startsWith(OF_DOCTOR)) {
           seen.apply(SeenLock.of(lock, at, now));
           found++;
@@ -482,9 +481,9 @@ public final class Observer {
 
     @Override
     @Nullable String page(@Nullable String from, long now) {
-      SessionPage page = admin.sessions(from, PAGE);
+      Page<SessionInfo> page = admin.sessions(from, PAGE);
       Instant at = clock.instant();
-      for (SessionInfo session : page.sessions()) {
+      for (SessionInfo session : page.items()) {
         seen.saw(session, at);
         expected.remove(session.session());
       }

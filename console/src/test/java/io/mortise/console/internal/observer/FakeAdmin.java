@@ -8,16 +8,14 @@ import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockPage;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.admin.LockParticipant.ClientInfo;
 import io.mortise.admin.LockParticipant.Share;
 import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.admin.SessionPage;
 import io.mortise.admin.StoreInfo;
-import io.mortise.admin.SurveyPage;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import java.time.Duration;
@@ -188,7 +186,7 @@ final class FakeAdmin implements LockAdmin {
   }
 
   @Override
-  public SurveyPage survey(String prefix, @Nullable String cursor, int limit) {
+  public Page<LockSummary> survey(String prefix, @Nullable String cursor, int limit) {
     surveys++;
     look();
     List<LockSummary> lines = new ArrayList<>();
@@ -196,12 +194,12 @@ final class FakeAdmin implements LockAdmin {
     for (Map.Entry<String, Held> entry :
         (cursor == null ? locks : locks.tailMap(cursor, false)).entrySet()) {
       if (lines.size() == pageSize) {
-        return new SurveyPage(lines, last);
+        return new Page<>(lines, last);
       }
       last = entry.getKey();
       lines.add(line(entry.getKey(), entry.getValue()));
     }
-    return new SurveyPage(lines, null);
+    return new Page<>(lines, null);
   }
 
   private LockSummary line(String name, Held lock) {
@@ -219,21 +217,21 @@ final class FakeAdmin implements LockAdmin {
   }
 
   @Override
-  public SessionPage sessions(@Nullable String cursor, int limit) {
+  public Page<SessionInfo> sessions(@Nullable String cursor, int limit) {
     if (!listsSessions) {
       throw new UnsupportedByStoreException("No sessions here.");
     }
     look();
-    return new SessionPage(List.copyOf(sessions.values()), null);
+    return new Page<>(List.copyOf(sessions.values()), null);
   }
 
   @Override
-  public LockPage list(String prefix, @Nullable String cursor, int limit) {
+  public Page<LockInfo> list(String prefix, @Nullable String cursor, int limit) {
     throw new AssertionError("not needed");
   }
 
   @Override
-  public LockPage listAll(String prefix, @Nullable String cursor, int limit) {
+  public Page<LockInfo> listAll(String prefix, @Nullable String cursor, int limit) {
     throw new AssertionError("not needed");
   }
 

@@ -143,7 +143,7 @@ class ObserverTest {
     store.hold("a", 1, 1);
     Instant granted = store.now();
     store.advance(Duration.ofSeconds(1));
-    LockSummary line = store.survey("", null, 1).locks().get(0);
+    LockSummary line = store.survey("", null, 1).items().get(0);
     locks.apply(SeenLock.of(line, store.now(), store.nanos));
     locks.sawAllSessions(Set.of(), granted.minusSeconds(1), store.now());
     assertThat(locks.hot()).isEmpty();

@@ -3,12 +3,12 @@ package io.mortise.testkit.contract.differential;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -169,10 +169,10 @@ public final class ExpiringKeyTable implements LockStore {
   }
 
   @Override
-  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
     LockName only = query.name();
     return done(
-        new LockViewPage(
+        new Page<>(
             keys.entrySet().stream()
                 .filter(entry -> only == null || only.equals(entry.getKey()))
                 .map(entry -> view(entry.getKey(), entry.getValue()))

@@ -4,13 +4,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some of the locks of a store, each a snapshot of its own.
+ * Some of the locks or sessions of a store, each a snapshot of its own.
  *
  * @param next where the next page begins; null if this was the last
  */
-public record LockPage(List<LockInfo> locks, @Nullable String next) {
+public record Page<T>(List<T> items, @Nullable String next) {
   /** Copies the list. */
-  public LockPage {
-    locks = List.copyOf(locks);
+  public Page {
+    items = List.copyOf(items);
   }
 }
