@@ -7,7 +7,7 @@ import io.mortise.cli.help.CommandGuess;
 import io.mortise.cli.help.HelpLayout;
 import io.mortise.cli.view.LockSelection;
 import io.mortise.console.ConsoleAction;
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import java.io.PrintStream;
 import java.io.PrintWriter;

@@ -2,7 +2,7 @@ package io.mortise.cli;
 
 import io.mortise.cli.help.HelpLayout;
 import io.mortise.cli.help.HelpOption;
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.OutputSanitizer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
