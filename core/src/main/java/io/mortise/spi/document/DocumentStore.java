@@ -59,12 +59,11 @@ import org.jspecify.annotations.Nullable;
  * a dead holder then, as it does after a crash. The note of a hand-off is left after the lock was
  * written; a waiter that misses it polls.
  *
- * <p><b>Without a clock.</b> Some servers replace documents and tell no time. For those {@link
- * #withoutClock} ends a session when a process has seen its renewals stand still for a whole TTL,
- * on the process's own monotonic clock, and has written that end over the very version that it
- * read. Such a server may also execute a write long after its caller gave it up: it compares the
- * version too, and each end of an attempt writes the lock's document, so that an acquire which was
- * sent before can never follow it.
+ * <p><b>Without a clock.</b> Some servers replace documents and tell no time. For those {@link #clockless} ends a session when a process has seen its renewals stand still for a
+ * whole TTL, on the process's own monotonic clock, and has written that end over the very version
+ * that it read. Such a server may also execute a write long after its caller gave it up: it
+ * compares the version too, and each end of an attempt writes the lock's document, so that an
+ * acquire which was sent before can never follow it.
  *
  * <p>Facts expire there by the time of day of the hosts. The lock of a task that is to be done once
  * does not depend on it, but whether a result is remembered does.
@@ -91,7 +90,7 @@ public final class DocumentStore implements LockStore {
           Capability.RECORD,
           Capability.FACTS);
 
-  /** The same of a store {@link #withoutClock}: nobody keeps a time there. */
+  /** The same of a store {@linkplain #clockless without a clock}: nobody keeps a time there. */
   public static final Set<Capability> CAPABILITIES_WITHOUT_CLOCK = withoutTimes();
 
   /** Renewals are sent each third of a TTL, and take some milliseconds. */
@@ -195,7 +194,7 @@ public final class DocumentStore implements LockStore {
    *     store was opened. No hold depends on it
    * @throws IllegalArgumentException if the capabilities are others
    */
-  public static DocumentStore withoutClock(
+  public static DocumentStore clockless(
       StoreProfile profile,
       VersionedDocuments documents,
       VersionedDocuments renewals,
@@ -212,12 +211,12 @@ public final class DocumentStore implements LockStore {
   }
 
   /**
-   * The profile of a store {@link #withoutClock} whose documents can be watched.
+   * The profile of a store {@linkplain #clockless without a clock} whose documents can be watched.
    *
    * @param display what to call it; holds no secret
    * @param timeout after which a request is given up
    */
-  public static StoreProfile profileWithoutClock(String display, Duration timeout) {
+  public static StoreProfile clocklessProfile(String display, Duration timeout) {
     Set<Capability> capabilities = EnumSet.copyOf(CAPABILITIES_WITHOUT_CLOCK);
     capabilities.add(Capability.PUSH);
     return new StoreProfile(display, capabilities, timeout, LEAST_TTL, EXPIRY_LAG);

@@ -20,7 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** How many requests a step takes, and that none of them is left out where it matters. */
-class TimelessStoreRequestsTest {
+class ClocklessToyStoreRequestsTest {
   private static final LockName LOCK = LockName.of("lock");
   private static final Duration TTL = Duration.ofMinutes(5);
   private static final Mode EX = Mode.EXCLUSIVE;
@@ -28,11 +28,11 @@ class TimelessStoreRequestsTest {
   private static final String WRITE = "compareAndSet";
 
   private final ManualTime time = new ManualTime();
-  private final TimelessDocuments server = new TimelessDocuments();
+  private final ClocklessToyDocuments server = new ClocklessToyDocuments();
   private final List<String> requests = new ArrayList<>();
   private final SessionDriver a =
-      SessionDriver.open(TimelessStoreUnderTest.open(counted(), time), TTL, "a");
-  private final LockStore other = TimelessStoreUnderTest.open(server, time);
+      SessionDriver.open(ClocklessToyStoreUnderTest.open(counted(), time), TTL, "a");
+  private final LockStore other = ClocklessToyStoreUnderTest.open(server, time);
 
   private VersionedDocuments counted() {
     return (VersionedDocuments)

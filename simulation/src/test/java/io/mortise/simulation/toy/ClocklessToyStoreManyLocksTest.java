@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
  * Hundreds of locks of one process, for which others wait. Notes about all of them go into one
  * document, that of the process's session.
  */
-class TimelessStoreManyLocksTest {
+class ClocklessToyStoreManyLocksTest {
   private static final int LOCKS = 400;
   private static final Mode PERMIT = new Mode(1, LOCKS);
 

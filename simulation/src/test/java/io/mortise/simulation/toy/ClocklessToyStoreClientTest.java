@@ -4,10 +4,10 @@ import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.client.LockClientContract;
 import org.junit.jupiter.api.Tag;
 
-@ContractFor("toy-timeless")
+@ContractFor("toy-clockless")
 @Tag("extended")
-class TimelessStoreClientTest extends LockClientContract {
-  TimelessStoreClientTest() {
-    super(TimelessStoreUnderTest.onRealTime());
+class ClocklessToyStoreClientTest extends LockClientContract {
+  ClocklessToyStoreClientTest() {
+    super(ClocklessToyStoreUnderTest.onRealTime());
   }
 }

@@ -8,8 +8,8 @@ import io.mortise.testkit.contract.document.DocumentsContract;
  * object, which is the server itself: nothing here shows what two processes do. For that see {@code
  * FileStoreProcessesTest}.
  */
-class TimelessDocumentsTest extends DocumentsContract {
-  private final TimelessDocuments server = new TimelessDocuments();
+class ClocklessToyDocumentsTest extends DocumentsContract {
+  private final ClocklessToyDocuments server = new ClocklessToyDocuments();
 
   @Override
   protected VersionedDocuments open() {

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
  * A server without a clock, which executes writes long after they were given up: no bound on that
  * is relied upon, and sessions end by what others have seen.
  */
-class TimelessStoreFaultTest {
+class ClocklessToyStoreFaultTest {
   private static final LockName LOCK = LockName.of("lock");
   private static final Duration TTL = Duration.ofMinutes(5);
   private static final Mode EX = Mode.EXCLUSIVE;
@@ -44,7 +44,7 @@ class TimelessStoreFaultTest {
 
   private final ExecutorService threads = Executors.newFixedThreadPool(2);
   private final ManualTime time = new ManualTime();
-  private final TimelessDocuments server = new TimelessDocuments();
+  private final ClocklessToyDocuments server = new ClocklessToyDocuments();
 
   /** What becomes of the next write of a key that begins with the given text. */
   private final AtomicReference<String> late = new AtomicReference<>("none");
@@ -52,8 +52,8 @@ class TimelessStoreFaultTest {
   private final ContendedDocuments lossy =
       new ContendedDocuments(server, threads, key -> false, this::loss);
 
-  private final LockStore store = TimelessStoreUnderTest.open(server, time);
-  private final LockStore losing = TimelessStoreUnderTest.open(lossy, time);
+  private final LockStore store = ClocklessToyStoreUnderTest.open(server, time);
+  private final LockStore losing = ClocklessToyStoreUnderTest.open(lossy, time);
 
   private Loss loss(String key) {
     return key.startsWith(late.get()) && late.getAndSet("none") != null ? Loss.LATE : Loss.NOTHING;
@@ -122,7 +122,7 @@ class TimelessStoreFaultTest {
   @Test
   void givenSession_thenItEndsATtlAfterItWasFirstSeen_andNotByItsAge() {
     SessionDriver a = SessionDriver.open(store, TTL, "a");
-    LockStore other = TimelessStoreUnderTest.open(server, time);
+    LockStore other = ClocklessToyStoreUnderTest.open(server, time);
     time.advance(TTL.multipliedBy(10));
     assertThat(judge(other, a)).isInstanceOf(SessionVerdict.Alive.class);
     time.advance(TTL.minusSeconds(1));
@@ -138,7 +138,7 @@ class TimelessStoreFaultTest {
     SessionDriver a = SessionDriver.open(store, TTL, "a");
     long beat = a.beat();
     assertThat(a.renew(beat, beat + 5, List.of())).isInstanceOf(Renewal.Renewed.class);
-    LockStore other = TimelessStoreUnderTest.open(server, time);
+    LockStore other = ClocklessToyStoreUnderTest.open(server, time);
     assertThat(judge(other, a)).isInstanceOf(SessionVerdict.Alive.class);
     time.advance(TTL.minusSeconds(1));
     assertThat(a.renew(beat, beat + 5, List.of())).isInstanceOf(Renewal.Renewed.class);
@@ -152,7 +152,7 @@ class TimelessStoreFaultTest {
   @Test
   void givenSessionThatIsMadeAnew_whenAnObserverHasSeenTheOneBefore_thenItLivesForATtl() {
     SessionDriver a = SessionDriver.open(store, TTL, "a");
-    LockStore other = TimelessStoreUnderTest.open(server, time);
+    LockStore other = ClocklessToyStoreUnderTest.open(server, time);
     assertThat(judge(other, a)).isInstanceOf(SessionVerdict.Alive.class);
     time.advance(WHOLE);
     String key = "session/" + a.id();
@@ -172,7 +172,7 @@ class TimelessStoreFaultTest {
     late.set("session/");
     assertThatThrownBy(() -> judge(losing, a)).hasMessageContaining("no answer");
     // Its own store knows by then that it is over; a renewal on its way does not.
-    SessionDriver onTheWay = a.twin(TimelessStoreUnderTest.open(server, time));
+    SessionDriver onTheWay = a.twin(ClocklessToyStoreUnderTest.open(server, time));
     assertThat(onTheWay.renew()).isInstanceOf(Renewal.Renewed.class);
     lossy.landLateWrites();
     assertThat(onTheWay.renew()).isInstanceOf(Renewal.Renewed.class);
@@ -185,7 +185,7 @@ class TimelessStoreFaultTest {
     SessionDriver living = SessionDriver.open(store, TTL, "living");
     dead.hold(LOCK, EX);
     AttemptId kept = living.hold(LockName.of("kept"), EX).attempt();
-    LockStore sweeping = TimelessStoreUnderTest.open(server, time);
+    LockStore sweeping = ClocklessToyStoreUnderTest.open(server, time);
     BoundedWait.join(sweeping.sweep(100));
     assertThat(holders()).hasSize(1);
     for (int half = 0; half < 2; half++) {
@@ -206,10 +206,10 @@ class TimelessStoreFaultTest {
   void givenDeadHolder_thenAFirstLookTellsItsLastRenewal_andALookATtlLaterThatItIsOver() {
     SessionDriver a = SessionDriver.open(store, TTL, "a");
     a.hold(LOCK, EX);
-    LockStore other = TimelessStoreUnderTest.open(server, time);
+    LockStore other = ClocklessToyStoreUnderTest.open(server, time);
     assertThat(holder(other).renewedAgo()).isZero();
     time.advance(TTL.multipliedBy(3));
-    LockStore first = TimelessStoreUnderTest.open(server, time);
+    LockStore first = ClocklessToyStoreUnderTest.open(server, time);
     LockView.Participant unjudged = holder(first);
     assertThat(unjudged.renewedAgo()).isEqualTo(TTL.multipliedBy(3));
     assertThat(unjudged.sessionLeft()).isPositive();
@@ -220,7 +220,7 @@ class TimelessStoreFaultTest {
     assertThat(holder(other).renewedAgo()).isNull();
     assertThat(holder(other).client()).isNotNull();
     // Its own store knows that it is over; a look of others changes nothing.
-    SessionDriver onTheWay = a.twin(TimelessStoreUnderTest.open(server, time));
+    SessionDriver onTheWay = a.twin(ClocklessToyStoreUnderTest.open(server, time));
     assertThat(onTheWay.renew()).isInstanceOf(Renewal.Renewed.class);
     assertThat(holder(other).sessionLeft()).isPositive();
   }
@@ -228,7 +228,7 @@ class TimelessStoreFaultTest {
   @Test
   void givenDeadHolder_whenAProcessAsksTwiceWithoutAWait_thenTheFirstLeavesAMarkForTheSecond() {
     SessionDriver.open(store, TTL, "dead").hold(LOCK, EX);
-    LockStore trying = TimelessStoreUnderTest.open(server, time);
+    LockStore trying = ClocklessToyStoreUnderTest.open(server, time);
     SessionDriver b = SessionDriver.open(trying, TTL.multipliedBy(3), "b");
     assertThat(b.acquire(LOCK, b.attempt(), EX)).isInstanceOf(Reply.Busy.class);
     time.advance(WHOLE);
@@ -243,8 +243,7 @@ class TimelessStoreFaultTest {
     StoreProfile profile =
         new StoreProfile(
             "odd", DocumentStore.CAPABILITIES, Duration.ZERO, Duration.ofMillis(1), Duration.ZERO);
-    assertThatThrownBy(
-            () -> DocumentStore.withoutClock(profile, server, server, time, Instant::now))
+    assertThatThrownBy(() -> DocumentStore.clockless(profile, server, server, time, Instant::now))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("Store 'odd' declares");
   }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What is left of locks and processes in a store of documents, and who removes it. */
-class TimelessStoreSweepTest {
+class ClocklessToyStoreSweepTest {
   private static final Duration TTL = Duration.ofHours(5);
   private static final Duration RETENTION = Duration.ofMinutes(10);
   private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -33,9 +33,9 @@ class TimelessStoreSweepTest {
   private static final int REMEMBERED = 4_096;
 
   private final ManualTime time = new ManualTime();
-  private final TimelessDocuments server = new TimelessDocuments();
-  private final LockStore store = TimelessStoreUnderTest.open(server, time);
-  private final LockStore other = TimelessStoreUnderTest.open(server, time);
+  private final ClocklessToyDocuments server = new ClocklessToyDocuments();
+  private final LockStore store = ClocklessToyStoreUnderTest.open(server, time);
+  private final LockStore other = ClocklessToyStoreUnderTest.open(server, time);
 
   private static void use(SessionDriver session, int from, int to, int step) {
     for (int i = from; i < to; i += step) {
@@ -98,7 +98,7 @@ class TimelessStoreSweepTest {
       SessionDriver.open(store, Duration.ofSeconds(15), "dead" + i);
     }
     SessionDriver living = SessionDriver.open(store, TTL, "living");
-    LockStore sweeping = TimelessStoreUnderTest.open(server, time);
+    LockStore sweeping = ClocklessToyStoreUnderTest.open(server, time);
     // A round of first looks, one of ends; ten minutes later one of removals.
     int minutes = 2 * dead / LOOKS + 10 + dead / LOOKS + 3;
     for (int minute = 0; minute < minutes; minute++) {
@@ -202,7 +202,7 @@ class TimelessStoreSweepTest {
   @Test
   void givenSessionThatIsClosed_whenItsFirstRenewalIsStillOnItsWay_thenNothingIsLeftOfIt() {
     CompletableFuture<Boolean> let = new CompletableFuture<>();
-    LockStore slow = TimelessStoreUnderTest.open(new SlowWrites(server, let), time);
+    LockStore slow = ClocklessToyStoreUnderTest.open(new SlowWrites(server, let), time);
     StoreSession session = SessionDriver.prepare(slow, TTL, "a").session();
     CompletionStage<Renewal> renewal = session.renew(0, 1, List.of());
     BoundedWait.join(session.close());

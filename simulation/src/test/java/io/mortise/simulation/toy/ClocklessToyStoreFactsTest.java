@@ -22,13 +22,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Facts on a server without a clock: they expire by the hosts' clocks, which may be wrong. */
-class TimelessStoreFactsTest {
+class ClocklessToyStoreFactsTest {
   private static final LockName NAME = LockName.of("some fact");
   private static final Duration HOUR = Duration.ofHours(1);
   private static final Duration SHORT = Duration.ofSeconds(20);
 
   private final ManualTime time = new ManualTime();
-  private final TimelessDocuments server = new TimelessDocuments();
+  private final ClocklessToyDocuments server = new ClocklessToyDocuments();
   private final ExecutorService threads = Executors.newFixedThreadPool(2);
   private final AtomicReference<Loss> next = new AtomicReference<>(Loss.NOTHING);
   private final ContendedDocuments lossy =
@@ -50,8 +50,8 @@ class TimelessStoreFactsTest {
       InstantSource wall =
           () -> Instant.parse("2026-01-01T00:00:00Z").plusNanos(time.nanos()).plus(ahead);
       store =
-          DocumentStore.withoutClock(
-              TimelessStoreUnderTest.PROFILE, documents, documents, time, wall);
+          DocumentStore.clockless(
+              ClocklessToyStoreUnderTest.PROFILE, documents, documents, time, wall);
     }
 
     Fact read() {

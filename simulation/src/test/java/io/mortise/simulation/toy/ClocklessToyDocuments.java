@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * The server of the toy store, without a clock. A document that is not there has the version of the
  * whole map, and is made only if none was removed since.
  */
-final class TimelessDocuments implements VersionedDocuments {
+final class ClocklessToyDocuments implements VersionedDocuments {
   private final ReentrantLock guard = new ReentrantLock();
   private final TreeMap<String, VersionedText> documents = new TreeMap<>();
   private final Map<String, List<Runnable>> watches = new ConcurrentHashMap<>();

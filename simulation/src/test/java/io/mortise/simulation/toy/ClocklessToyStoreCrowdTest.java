@@ -23,14 +23,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Many processes write one lock's document, and each failed comparison costs a step. */
-class TimelessStoreCrowdTest {
+class ClocklessToyStoreCrowdTest {
   private static final int PROCESSES = 20;
   private static final int WAITERS = 5;
 
   /** One to three were measured; a busy machine has more. */
   private static final int MOST_CONFLICTS_PER_GRANT = 10;
 
-  private final TimelessDocuments server = new TimelessDocuments();
+  private final ClocklessToyDocuments server = new ClocklessToyDocuments();
   private final AtomicInteger conflicts = new AtomicInteger();
   private final AtomicInteger factsWritten = new AtomicInteger();
 
@@ -41,7 +41,7 @@ class TimelessStoreCrowdTest {
       for (int i = 0; i < PROCESSES; i++) {
         clients.add(
             LockClient.builder()
-                .store(TimelessStoreUnderTest.open(new FarDocuments(i), Ticker.SYSTEM))
+                .store(ClocklessToyStoreUnderTest.open(new FarDocuments(i), Ticker.SYSTEM))
                 .ttl(Duration.ofMinutes(1))
                 .build());
       }
@@ -79,7 +79,7 @@ class TimelessStoreCrowdTest {
     int parties = 200;
     try (LockClient client =
         LockClient.builder()
-            .store(TimelessStoreUnderTest.open(new FarDocuments(1), Ticker.SYSTEM))
+            .store(ClocklessToyStoreUnderTest.open(new FarDocuments(1), Ticker.SYSTEM))
             .ttl(Duration.ofMinutes(1))
             .build()) {
       DistributedLatch latch = client.latch("crowded", parties);

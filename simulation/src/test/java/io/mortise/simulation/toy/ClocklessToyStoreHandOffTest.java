@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
  * What a grant costs where many processes wait for one lock, one attempt for each waiter. Time is
  * virtual: each run goes the same way.
  */
-class TimelessStoreHandOffTest {
+class ClocklessToyStoreHandOffTest {
   private static final LockName LOCK = LockName.of("crowded");
   private static final int PROCESSES = 20;
   private static final int WAITERS = 5;

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * Opens the toy store without a clock for the contract suites. A session ends there when it was
  * seen to stand still, so the store looks at all that stands before time passes.
  */
-final class TimelessStoreUnderTest implements StoreUnderTest {
+final class ClocklessToyStoreUnderTest implements StoreUnderTest {
   private static final long START = 1_700_000_000_000_000L;
   private static final int ALL = 10_000;
 
@@ -33,7 +33,7 @@ final class TimelessStoreUnderTest implements StoreUnderTest {
   /** Can all that a store without a clock can. */
   static final StoreProfile PROFILE =
       new StoreProfile(
-          "toy-timeless",
+          "toy-clockless",
           Stream.concat(
                   DocumentStore.CAPABILITIES_WITHOUT_CLOCK.stream(), Stream.of(Capability.PUSH))
               .collect(Collectors.toSet()),
@@ -45,14 +45,14 @@ final class TimelessStoreUnderTest implements StoreUnderTest {
   private final UnaryOperator<VersionedDocuments> server;
   private @Nullable LockStore store;
 
-  private TimelessStoreUnderTest(Ticker ticker, UnaryOperator<VersionedDocuments> server) {
+  private ClocklessToyStoreUnderTest(Ticker ticker, UnaryOperator<VersionedDocuments> server) {
     this.ticker = ticker;
     this.server = server;
   }
 
   /** On time that moves by hand. */
   static StoreUnderTest byHand() {
-    return new TimelessStoreUnderTest(new ManualTime(), UnaryOperator.identity());
+    return new ClocklessToyStoreUnderTest(new ManualTime(), UnaryOperator.identity());
   }
 
   /** On real time: for an engine, which waits by it. */
@@ -62,18 +62,18 @@ final class TimelessStoreUnderTest implements StoreUnderTest {
 
   /** The same, behind something that stands before the documents. */
   static StoreUnderTest onRealTime(UnaryOperator<VersionedDocuments> server) {
-    return new TimelessStoreUnderTest(Ticker.SYSTEM, server);
+    return new ClocklessToyStoreUnderTest(Ticker.SYSTEM, server);
   }
 
   /** The store of the locks that are kept in these documents, as one process opens it. */
   static LockStore open(VersionedDocuments documents, Ticker ticker) {
-    return DocumentStore.withoutClock(
+    return DocumentStore.clockless(
         PROFILE, documents, documents, ticker, () -> START_OF_DAY.plusNanos(ticker.nanos()));
   }
 
   @Override
   public LockStore open() {
-    LockStore opened = open(server.apply(new TimelessDocuments()), ticker);
+    LockStore opened = open(server.apply(new ClocklessToyDocuments()), ticker);
     store = opened;
     return opened;
   }
