@@ -61,7 +61,8 @@ final class ShowCommand implements Callable<Integer> {
       lock =
           found.orElseGet(
               () ->
-                  new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of()));
+                  new LockInfo(
+                      name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of(), 0, null));
       if (found.isEmpty()) {
         twin = twin(client.admin());
       }

@@ -314,7 +314,9 @@ final class QuorumInspector {
         token(views.stream().map(LockView::lastToken).toList()),
         rank < 0 || rank >= shut.size() ? Duration.ZERO : shut.get(rank),
         holders,
-        List.of());
+        List.of(),
+        0,
+        null);
   }
 
   private LockView.Participant merged(List<LockView.Participant> same) {

@@ -124,7 +124,8 @@ final class ZooKeeperSurvey {
       NodeData.SessionData process = NodeData.member(found.get(i).data());
       if (process != null) {
         infos.add(
-            new SessionInfo(ids.get(i), process.client().info(), process.ttl(), process.ttl()));
+            new SessionInfo(
+                ids.get(i), process.client().info(), process.ttl(), process.ttl(), null));
       }
     }
     return infos;

@@ -57,7 +57,7 @@ public record SeenLock(
   /** Of a line of a survey. */
   static SeenLock of(LockSummary line, Instant at, long nanos) {
     LockInfo info =
-        new LockInfo(line.name(), line.permits(), 0, line.shutFor(), List.of(), List.of());
+        new LockInfo(line.name(), line.permits(), 0, line.shutFor(), List.of(), List.of(), 0, null);
     return new SeenLock(
         info,
         line.holders(),
@@ -73,7 +73,9 @@ public record SeenLock(
   /** Of a lock that the store knows nothing of. */
   public static SeenLock free(String name, Instant at, long nanos) {
     return of(
-        new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of()), at, nanos);
+        new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of(), 0, null),
+        at,
+        nanos);
   }
 
   /** The same look, which a later survey has not contradicted. */

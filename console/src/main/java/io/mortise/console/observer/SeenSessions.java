@@ -96,7 +96,8 @@ final class SeenSessions {
       if (missing.contains(session.session()) && !session.over()) {
         events.addAll(
             saw(
-                new SessionInfo(session.session(), session.client(), session.ttl(), Duration.ZERO),
+                new SessionInfo(
+                    session.session(), session.client(), session.ttl(), Duration.ZERO, null),
                 now));
       }
     }

@@ -72,7 +72,14 @@ class ChangeDetectorTest {
   private static ObservedEvent endOf(int secondsLeft, EndedHold told) {
     LockInfo held =
         new LockInfo(
-            "a", OptionalInt.empty(), 7, Duration.ZERO, List.of(party(secondsLeft)), List.of());
+            "a",
+            OptionalInt.empty(),
+            7,
+            Duration.ZERO,
+            List.of(party(secondsLeft)),
+            List.of(),
+            0,
+            null);
     LockInfo free =
         new LockInfo("a", OptionalInt.empty(), 7, Duration.ZERO, List.of(), List.of(), 0, told);
     List<ObservedEvent> events =
@@ -93,6 +100,8 @@ class ChangeDetectorTest {
         Duration.ofSeconds(secondsLeft),
         null,
         false,
+        null,
+        Duration.ZERO,
         null);
   }
 }

@@ -119,7 +119,8 @@ final class FakeAdmin implements LockAdmin {
             session(session),
             new ClientInfo("host-" + session, 4000 + session, "app"),
             Duration.ofSeconds(15),
-            left));
+            left,
+            null));
   }
 
   void kill(int session) {
@@ -180,6 +181,8 @@ final class FakeAdmin implements LockAdmin {
                   session == null ? Duration.ZERO : session.left(),
                   null,
                   false,
+                  null,
+                  Duration.ZERO,
                   null));
         });
     return parties;

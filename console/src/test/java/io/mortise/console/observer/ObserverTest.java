@@ -490,7 +490,14 @@ class ObserverTest {
     LockInfo info = lock.info();
     return SeenLock.of(
         new LockInfo(
-            name, info.permits(), info.lastToken(), info.shutFor(), info.holders(), info.waiters()),
+            name,
+            info.permits(),
+            info.lastToken(),
+            info.shutFor(),
+            info.holders(),
+            info.waiters(),
+            0,
+            null),
         lock.at(),
         lock.nanos());
   }

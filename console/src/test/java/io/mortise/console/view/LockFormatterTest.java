@@ -96,6 +96,8 @@ class LockFormatterTest {
             TTL,
             null,
             false,
+            null,
+            Duration.ZERO,
             null);
     assertThat(LockFormatter.json(holder)).containsEntry("sinceMillis", null);
     assertThat(LockFormatter.client(holder)).isEqualTo("(another client)");

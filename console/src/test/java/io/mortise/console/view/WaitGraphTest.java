@@ -112,7 +112,7 @@ class WaitGraphTest {
 
   private static LockInfo lock(
       String name, List<LockParticipant> holders, List<LockParticipant> waiters) {
-    return new LockInfo(name, OptionalInt.empty(), 1, Duration.ZERO, holders, waiters);
+    return new LockInfo(name, OptionalInt.empty(), 1, Duration.ZERO, holders, waiters, 0, null);
   }
 
   private LockParticipant run(int session, long pid, String client) {
@@ -127,6 +127,8 @@ class WaitGraphTest {
         party.sessionLeft(),
         null,
         false,
+        null,
+        Duration.ZERO,
         null);
   }
 
@@ -165,7 +167,9 @@ class WaitGraphTest {
         1,
         Duration.ZERO,
         List.of(party(holder)),
-        List.of(party(waiter)));
+        List.of(party(waiter)),
+        0,
+        null);
   }
 
   private LockParticipant party(int session) {
@@ -179,6 +183,8 @@ class WaitGraphTest {
         Duration.ofSeconds(9),
         null,
         false,
+        null,
+        Duration.ZERO,
         null);
   }
 

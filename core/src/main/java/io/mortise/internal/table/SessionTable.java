@@ -99,7 +99,8 @@ final class SessionTable implements LockStep.Liveness {
                         entry.getKey().value(),
                         entry.getValue().client.info(),
                         LockRecord.duration(entry.getValue().ttl),
-                        LockRecord.duration(entry.getValue().left(now))))
+                        LockRecord.duration(entry.getValue().left(now)),
+                        null))
             .toList();
     return found.size() > limit
         ? new Page<>(found.subList(0, limit), found.get(limit).session())

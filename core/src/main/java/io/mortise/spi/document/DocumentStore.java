@@ -59,11 +59,12 @@ import org.jspecify.annotations.Nullable;
  * a dead holder then, as it does after a crash. The note of a hand-off is left after the lock was
  * written; a waiter that misses it polls.
  *
- * <p><b>Without a clock.</b> Some servers replace documents and tell no time. For those {@link #clockless} ends a session when a process has seen its renewals stand still for a
- * whole TTL, on the process's own monotonic clock, and has written that end over the very version
- * that it read. Such a server may also execute a write long after its caller gave it up: it
- * compares the version too, and each end of an attempt writes the lock's document, so that an
- * acquire which was sent before can never follow it.
+ * <p><b>Without a clock.</b> Some servers replace documents and tell no time. For those {@link
+ * #clockless} ends a session when a process has seen its renewals stand still for a whole TTL, on
+ * the process's own monotonic clock, and has written that end over the very version that it read.
+ * Such a server may also execute a write long after its caller gave it up: it compares the version
+ * too, and each end of an attempt writes the lock's document, so that an acquire which was sent
+ * before can never follow it.
  *
  * <p>Facts expire there by the time of day of the hosts. The lock of a task that is to be done once
  * does not depend on it, but whether a result is remembered does.

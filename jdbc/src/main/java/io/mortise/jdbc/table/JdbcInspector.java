@@ -105,7 +105,8 @@ public final class JdbcInspector {
                     id,
                     ClientLabel.parse(session.client()).info(),
                     LockRecord.duration(session.ttl()),
-                    LockRecord.duration(session.left(now))));
+                    LockRecord.duration(session.left(now)),
+                    null));
     return found.size() > limit
         ? new Page<>(found.subList(0, limit), found.get(limit).session())
         : new Page<>(found, null);

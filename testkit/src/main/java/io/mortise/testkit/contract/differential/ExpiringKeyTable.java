@@ -121,7 +121,7 @@ public final class ExpiringKeyTable implements LockStore {
     }
 
     private static Reply grant(AttemptId attempt) {
-      return new Reply.Granted(attempt, 0, 1, true, null);
+      return new Reply.Granted(attempt, 0, 1, true, null, null);
     }
 
     @Override
@@ -147,7 +147,7 @@ public final class ExpiringKeyTable implements LockStore {
               });
       List<Renewal.NumberedNotification> notifications = new ArrayList<>();
       holdEnded.forEach((id, one) -> notifications.add(new Renewal.NumberedNotification(id, one)));
-      return done(new Renewal.Renewed(0, notifications, false));
+      return done(new Renewal.Renewed(0, notifications, false, ""));
     }
 
     private static @Nullable String opens(long previous) {
@@ -190,8 +190,10 @@ public final class ExpiringKeyTable implements LockStore {
             0,
             Duration.ZERO,
             key.ttl(),
+            null,
+            Duration.ZERO,
             null);
-    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(holder), List.of());
+    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(holder), List.of(), 0, null);
   }
 
   @Override
