@@ -2,7 +2,7 @@
  * A web console for the locks of a store, on the HTTP server of the JDK. Start reading at {@code
  * io.mortise.console.Console}.
  */
-@SuppressWarnings("requires-automatic")
+@SuppressWarnings({"requires-automatic", "module"}) // the tool is no module
 module io.mortise.console {
   requires transitive io.mortise.core;
   requires com.fasterxml.jackson.jr.ob;
@@ -13,4 +13,9 @@ module io.mortise.console {
   requires static transitive org.jspecify;
 
   exports io.mortise.console;
+  // What the tools show alike.
+  exports io.mortise.console.observer to
+      io.mortise.cli;
+  exports io.mortise.console.view to
+      io.mortise.cli;
 }

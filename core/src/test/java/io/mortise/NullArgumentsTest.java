@@ -101,7 +101,7 @@ class NullArgumentsTest {
     refuses("task", () -> group.withLocks(SECOND, SUPPLIER));
     refuses("task", () -> group.tryWithLocks(null));
     refuses("task", () -> group.withLocksAsync(null));
-    assertThat(client.admin().list("", null, 10).locks()).isEmpty();
+    assertThat(client.admin().list("", null, 10).items()).isEmpty();
     try (GroupLease lease = group.acquire()) {
       refuses("name", () -> lease.lease(null));
     }

@@ -30,26 +30,25 @@ public interface LockAdmin {
 
   /**
    * Looks at the locks that are held, waited for or shut, a page at a time. A page may have fewer
-   * locks than the limit, or none, and still not be the last: only {@link LockPage#next()} tells. A
+   * locks than the limit, or none, and still not be the last: only {@link Page#next()} tells. A
    * page takes several round trips where the store has several servers, or must look at other keys.
    *
    * @param prefix what the names begin with; empty for all. SQL, the store in memory and a server
    *     of documents read no other locks. Redis passes over the names of others and reads only
    *     their keys. ZooKeeper reads all names, and looks at these
-   * @param cursor {@link LockPage#next()} of the page before, with the same prefix; null for the
-   *     first
+   * @param cursor {@link Page#next()} of the page before, with the same prefix; null for the first
    * @param limit the most locks of the page
    * @throws IllegalArgumentException if the limit is not within 1 and {@link #MAX_PAGE}, no name
    *     can begin with the prefix, or the cursor is not one that this store can read
    */
-  LockPage list(String prefix, @Nullable String cursor, int limit);
+  Page<LockInfo> list(String prefix, @Nullable String cursor, int limit);
 
   /**
    * As {@link #list}, with locks that are free and were used lately.
    *
    * @throws IllegalArgumentException as {@link #list}
    */
-  LockPage listAll(String prefix, @Nullable String cursor, int limit);
+  Page<LockInfo> listAll(String prefix, @Nullable String cursor, int limit);
 
   /**
    * Looks at the locks that are held, waited for or shut, many at a time and little of each: for
@@ -59,27 +58,26 @@ public interface LockAdmin {
    * there all the time is found, on Redis perhaps twice.
    *
    * @param prefix as in {@link #list}
-   * @param cursor {@link SurveyPage#next()} of the page before, with the same prefix; null for the
-   *     first
+   * @param cursor {@link Page#next()} of the page before, with the same prefix; null for the first
    * @param limit the most locks of the page
    * @throws IllegalArgumentException as {@link #list}
    */
   @Beta
-  SurveyPage survey(String prefix, @Nullable String cursor, int limit);
+  Page<LockSummary> survey(String prefix, @Nullable String cursor, int limit);
 
   /**
    * Lists the sessions of processes, also of those that hold and wait for nothing. A session that
    * is over is shown for as long as the store remembers it: Redis forgets it at once. A page may
    * have fewer sessions than the limit, or none, and still not be the last.
    *
-   * @param cursor {@link SessionPage#next()} of the page before; null for the first
+   * @param cursor {@link Page#next()} of the page before; null for the first
    * @param limit the most sessions of the page
    * @throws IllegalArgumentException if the limit is not within 1 and {@link #MAX_PAGE}, or the
    *     cursor is not one that this store can read
    * @throws io.mortise.UnsupportedByStoreException if the store cannot list sessions, or keeps none
    */
   @Beta
-  SessionPage sessions(@Nullable String cursor, int limit);
+  Page<SessionInfo> sessions(@Nullable String cursor, int limit);
 
   /**
    * All locks that are held, waited for or shut and whose names begin so. Fetches the first page at
@@ -89,9 +87,9 @@ public interface LockAdmin {
     return Stream.iterate(
             Optional.of(list(prefix, null, MAX_PAGE)),
             Optional::isPresent,
-            page -> page.map(LockPage::next).map(following -> list(prefix, following, MAX_PAGE)))
+            page -> page.map(Page::next).map(following -> list(prefix, following, MAX_PAGE)))
         .flatMap(Optional::stream)
-        .flatMap(page -> page.locks().stream());
+        .flatMap(page -> page.items().stream());
   }
 
   /**

@@ -38,17 +38,6 @@ public record LockInfo(
     waiterCount = Math.max(waiterCount, waiters.size());
   }
 
-  /** A lock of which all waiters are listed, and no end is known. */
-  public LockInfo(
-      String name,
-      OptionalInt permits,
-      long lastToken,
-      Duration shutFor,
-      List<LockParticipant> holders,
-      List<LockParticipant> waiters) {
-    this(name, permits, lastToken, shutFor, holders, waiters, waiters.size(), null);
-  }
-
   /** What the lock is. */
   public LockState state() {
     return LockState.of(holders.size(), waiterCount, shutFor);

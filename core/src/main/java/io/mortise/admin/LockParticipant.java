@@ -49,33 +49,6 @@ public record LockParticipant(
   @Beta
   public LockParticipant {}
 
-  /** Of a session whose TTL is not known. */
-  public LockParticipant(
-      String attempt,
-      @Nullable ClientInfo client,
-      String label,
-      Share share,
-      long token,
-      Duration since,
-      Duration sessionLeft,
-      @Nullable Duration atMostLeft,
-      boolean sticky,
-      @Nullable Duration idleLeft) {
-    this(
-        attempt,
-        client,
-        label,
-        share,
-        token,
-        since,
-        sessionLeft,
-        atMostLeft,
-        sticky,
-        idleLeft,
-        Duration.ZERO,
-        null);
-  }
-
   /**
    * A process that uses locks.
    *

@@ -24,9 +24,4 @@ public record SessionInfo(
     @Nullable ClientInfo client,
     Duration ttl,
     Duration left,
-    @Nullable Duration renewedAgo) {
-  /** In a store with a clock. */
-  public SessionInfo(String session, @Nullable ClientInfo client, Duration ttl, Duration left) {
-    this(session, client, ttl, left, null);
-  }
-}
+    @Nullable Duration renewedAgo) {}

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name exactly this one; null for all
  * @param prefix what the names begin with; empty for all, and if there is a name
- * @param cursor {@link LockViewPage#next()} of the page before, of a query with the same prefix;
- *     null for the first
+ * @param cursor {@link io.mortise.admin.Page#next()} of the page before, of a query with the same
+ *     prefix; null for the first
  * @param limit the most locks of one page, 1 to 1000
  * @param idle whether to show locks that are neither held, waited for nor shut
  */

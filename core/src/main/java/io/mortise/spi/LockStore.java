@@ -4,8 +4,9 @@ import io.mortise.LockName;
 import io.mortise.Store;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
+import io.mortise.admin.SessionInfo;
 import io.mortise.annotation.Beta;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
@@ -181,7 +182,7 @@ public interface LockStore extends Store {
   CompletionStage<SessionVerdict> judge(SessionId session);
 
   /** Looks at locks without changing anything. */
-  CompletionStage<LockViewPage> inspect(LockQuery query);
+  CompletionStage<Page<LockView>> inspect(LockQuery query);
 
   /**
    * Looks at many locks and little of each, in few round trips, without changing anything. Shows
@@ -192,24 +193,23 @@ public interface LockStore extends Store {
    * @param query of all locks or those of a prefix; not of a name
    */
   @Beta
-  default CompletionStage<SurveyPage> survey(LockQuery query) {
+  default CompletionStage<Page<LockSummary>> survey(LockQuery query) {
     return inspect(query)
         .thenApply(
-            page ->
-                new SurveyPage(page.locks().stream().map(LockView::summary).toList(), page.next()));
+            page -> new Page<>(page.items().stream().map(LockView::summary).toList(), page.next()));
   }
 
   /**
    * Lists sessions, alive or over, without changing anything. The default refuses: what hangs on a
    * session is seen by {@link #inspect}, but not a session on which nothing hangs.
    *
-   * @param cursor {@link SessionPage#next()} of the page before; null for the first
+   * @param cursor {@link Page#next()} of the page before; null for the first
    * @param limit the most sessions of a page, 1 to 1000
    * @return completes exceptionally with {@link io.mortise.UnsupportedByStoreException} if the
    *     store cannot list them, or keeps none ({@link Capability#SESSION})
    */
   @Beta
-  default CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+  default CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
     return CompletableFuture.failedFuture(
         new UnsupportedByStoreException(
             "Store '%s' cannot list sessions. Look at the holders and waiters of its locks."

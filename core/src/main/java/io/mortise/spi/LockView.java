@@ -39,17 +39,6 @@ public record LockView(
     waiterCount = Math.max(waiterCount, waiters.size());
   }
 
-  /** A lock of which all waiters are listed, in a store that keeps no ends. */
-  public LockView(
-      LockName name,
-      int capacity,
-      long lastToken,
-      Duration shutFor,
-      List<Participant> holders,
-      List<Participant> waiters) {
-    this(name, capacity, lastToken, shutFor, holders, waiters, waiters.size(), null);
-  }
-
   /** The line of a survey that says the same. */
   @Beta
   public LockSummary summary() {
@@ -107,28 +96,5 @@ public record LockView(
     /** With all that a store may know. */
     @Beta
     public Participant {}
-
-    /** Of a session whose TTL the store does not know. */
-    public Participant(
-        AttemptId attempt,
-        @Nullable ClientLabel client,
-        String label,
-        int weight,
-        long token,
-        Duration since,
-        Duration sessionLeft,
-        @Nullable Duration atMostLeft) {
-      this(
-          attempt,
-          client,
-          label,
-          weight,
-          token,
-          since,
-          sessionLeft,
-          atMostLeft,
-          Duration.ZERO,
-          null);
-    }
   }
 }

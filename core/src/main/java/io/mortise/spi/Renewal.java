@@ -19,12 +19,7 @@ public sealed interface Renewal {
    */
   record Renewed(
       long storeMicros, List<NumberedNotification> notifications, boolean more, String incarnation)
-      implements Renewal {
-    /** By a store that does not forget. */
-    public Renewed(long storeMicros, List<NumberedNotification> notifications, boolean more) {
-      this(storeMicros, notifications, more, "");
-    }
-  }
+      implements Renewal {}
 
   /** The session has ended in the store, or somebody else renews under its id. Final. */
   record Lost(String reason) implements Renewal {}

@@ -30,13 +30,7 @@ public sealed interface Reply {
       boolean wanted,
       @Nullable Duration atMostLeft,
       @Nullable Votes votes)
-      implements Reply {
-    /** A hold that rests on its session alone. */
-    public Granted(
-        AttemptId attempt, long token, int tokens, boolean wanted, @Nullable Duration atMostLeft) {
-      this(attempt, token, tokens, wanted, atMostLeft, null);
-    }
-  }
+      implements Reply {}
 
   /**
    * The attempt waits in the store's queue.

@@ -92,10 +92,5 @@ public sealed interface Request {
         throw new IllegalArgumentException("tokens=" + tokens + ", tokenFloor=" + tokenFloor);
       }
     }
-
-    /** Tokens, if any, from no floor on. */
-    public Adjust(LockName name, AttemptId attempt, Mode mode, HoldTerms terms, int tokens) {
-      this(name, attempt, mode, terms, tokens, 0);
-    }
   }
 }

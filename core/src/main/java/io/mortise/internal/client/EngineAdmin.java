@@ -7,14 +7,14 @@ import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LocalWaits;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockPage;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.admin.LockParticipant.Share;
-import io.mortise.admin.SessionPage;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
+import io.mortise.admin.SessionInfo;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
-import io.mortise.admin.SurveyPage;
 import io.mortise.internal.runtime.StoreCall;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
@@ -71,16 +71,16 @@ final class EngineAdmin implements LockAdmin {
   @Override
   public Optional<LockInfo> find(String name) {
     LockQuery query = LockQuery.of(LockName.of(name));
-    return ask(() -> store.inspect(query)).locks().stream().findFirst().map(this::info);
+    return ask(() -> store.inspect(query)).items().stream().findFirst().map(this::info);
   }
 
   @Override
-  public LockPage list(String prefix, @Nullable String cursor, int limit) {
+  public Page<LockInfo> list(String prefix, @Nullable String cursor, int limit) {
     return page(query(prefix, cursor, limit, false));
   }
 
   @Override
-  public LockPage listAll(String prefix, @Nullable String cursor, int limit) {
+  public Page<LockInfo> listAll(String prefix, @Nullable String cursor, int limit) {
     return page(query(prefix, cursor, limit, true));
   }
 
@@ -106,19 +106,19 @@ final class EngineAdmin implements LockAdmin {
     return new LockQuery(null, Objects.requireNonNull(prefix, "prefix"), cursor, limit, idle);
   }
 
-  private LockPage page(LockQuery query) {
+  private Page<LockInfo> page(LockQuery query) {
     var page = askPage(() -> store.inspect(query));
-    return new LockPage(page.locks().stream().map(this::info).toList(), page.next());
+    return new Page<>(page.items().stream().map(this::info).toList(), page.next());
   }
 
   @Override
-  public SurveyPage survey(String prefix, @Nullable String cursor, int limit) {
+  public Page<LockSummary> survey(String prefix, @Nullable String cursor, int limit) {
     LockQuery query = query(prefix, cursor, limit, false);
     return askPage(() -> store.survey(query));
   }
 
   @Override
-  public SessionPage sessions(@Nullable String cursor, int limit) {
+  public Page<SessionInfo> sessions(@Nullable String cursor, int limit) {
     if (limit < 1 || limit > MAX_PAGE) {
       throw new IllegalArgumentException(
           "A page has 1 to " + MAX_PAGE + " sessions, not " + limit + ".");

@@ -93,7 +93,7 @@ final class AdjustProtocol {
       hang(stripe, lease, meanwhile);
       stripe.send(
           session,
-          new Request.Adjust(claim.name, attempt, mode, terms, 0),
+          new Request.Adjust(claim.name, attempt, mode, terms, 0, 0),
           reply -> {
             adjusted(stripe, lease, new PendingAdjust(sent, mode, before, meanwhile), reply);
             answer.complete(reply);

@@ -175,7 +175,7 @@ final class ClaimTransitions {
       // If it was granted after all, nobody has used it: it must not keep the lock shut.
       waiver =
           new Request.Adjust(
-              claim.name, attempt, claim.mode, new HoldTerms(null, Duration.ofMillis(1), ""), 0);
+              claim.name, attempt, claim.mode, new HoldTerms(null, Duration.ofMillis(1), ""), 0, 0);
     }
     PendingRelease pendingRelease =
         new PendingRelease(claim.name, session, attempt, claim.isInDoubt(), waiver);

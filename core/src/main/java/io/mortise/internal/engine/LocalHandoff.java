@@ -215,7 +215,7 @@ final class LocalHandoff {
     claim.handoffState().refreshing = true;
     stripe.send(
         session,
-        new Request.Adjust(claim.name, attempt, claim.mode, HoldTerms.NONE, Request.MAX_TOKENS),
+        new Request.Adjust(claim.name, attempt, claim.mode, HoldTerms.NONE, Request.MAX_TOKENS, 0),
         reply -> refreshed(stripe, claim, attempt, reply));
   }
 

@@ -3,13 +3,14 @@ package io.mortise.internal.liveness;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
+import io.mortise.admin.SessionInfo;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockViewPage;
+import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.SessionId;
@@ -63,17 +64,17 @@ public abstract class ForwardingStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
     return store.inspect(query);
   }
 
   @Override
-  public CompletionStage<SurveyPage> survey(LockQuery query) {
+  public CompletionStage<Page<LockSummary>> survey(LockQuery query) {
     return store.survey(query);
   }
 
   @Override
-  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+  public CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
     return store.sessions(cursor, limit);
   }
 

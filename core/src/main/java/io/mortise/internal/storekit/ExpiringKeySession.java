@@ -168,7 +168,7 @@ public class ExpiringKeySession implements StoreSession {
       hold.granted = true;
     }
     over(attempt);
-    return new Reply.Granted(attempt, 0, 1, true, null);
+    return new Reply.Granted(attempt, 0, 1, true, null, null);
   }
 
   private Reply busy(Request request, TakenKey take) {
@@ -220,7 +220,7 @@ public class ExpiringKeySession implements StoreSession {
         .thenApply(
             extended ->
                 extended
-                    ? new Reply.Granted(request.attempt(), 0, 1, true, null)
+                    ? new Reply.Granted(request.attempt(), 0, 1, true, null, null)
                     : Refusals.notHeld(request.attempt(), request.name()));
   }
 
@@ -249,7 +249,7 @@ public class ExpiringKeySession implements StoreSession {
                 }
               }
               renewed(next, sent);
-              return new Renewal.Renewed(renewal.storeMicros(), notifications(), false);
+              return new Renewal.Renewed(renewal.storeMicros(), notifications(), false, "");
             });
   }
 

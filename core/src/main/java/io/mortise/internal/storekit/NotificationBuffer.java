@@ -117,7 +117,7 @@ public final class NotificationBuffer {
     take(ended, items, most);
     take(standing, items, most);
     boolean more = ended.size() + standing.size() > items.size();
-    return new Renewal.Renewed(storeMicros, List.copyOf(items), more);
+    return new Renewal.Renewed(storeMicros, List.copyOf(items), more, "");
   }
 
   private static void take(

@@ -32,7 +32,8 @@ record CapabilityMask(StoreProfile profile) {
         tokens ? granted.token() : 0,
         tokens ? granted.tokens() : 1,
         granted.wanted() || !sessions(),
-        granted.atMostLeft());
+        granted.atMostLeft(),
+        null);
   }
 
   Renewal renewal(Renewal renewal) {
@@ -40,7 +41,8 @@ record CapabilityMask(StoreProfile profile) {
         ? new Renewal.Renewed(
             renewed.storeMicros(),
             renewed.notifications().stream().filter(item -> tells(item.notification())).toList(),
-            renewed.more())
+            renewed.more(),
+            "")
         : renewal;
   }
 

@@ -260,7 +260,8 @@ public final class LockTable<L extends LockRecord, X extends Exception> {
         hold.token,
         hold.tokens,
         hold.told,
-        hold.atMostUntil == LockRecord.NEVER ? null : LockRecord.duration(hold.atMostUntil - now));
+        hold.atMostUntil == LockRecord.NEVER ? null : LockRecord.duration(hold.atMostUntil - now),
+        null);
   }
 
   private Reply.Ended abandon(Request.Abandon request, long now) throws X {

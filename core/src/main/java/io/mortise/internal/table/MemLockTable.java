@@ -3,13 +3,12 @@ package io.mortise.internal.table;
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.LockSummary;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
+import io.mortise.admin.Page;
+import io.mortise.admin.SessionInfo;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -138,17 +137,17 @@ public final class MemLockTable {
   }
 
   /** See {@link io.mortise.spi.LockStore#inspect}. */
-  public LockViewPage inspect(LockQuery query, long now) {
+  public Page<LockView> inspect(LockQuery query, long now) {
     List<LockView> views = new ArrayList<>();
     String next = page(query, now, lock -> views.add(lock.view(sessions, now)));
-    return new LockViewPage(views, next);
+    return new Page<>(views, next);
   }
 
   /** See {@link io.mortise.spi.LockStore#survey}. */
-  public SurveyPage survey(LockQuery query, long now) {
+  public Page<LockSummary> survey(LockQuery query, long now) {
     List<LockSummary> lines = new ArrayList<>();
     String next = page(query, now, lock -> lines.add(lock.summary(now)));
-    return new SurveyPage(lines, next);
+    return new Page<>(lines, next);
   }
 
   /** Shows the locks of one page; returns where the next begins. */
@@ -177,7 +176,7 @@ public final class MemLockTable {
   }
 
   /** See {@link io.mortise.spi.LockStore#sessions}. */
-  public SessionPage sessions(@Nullable String cursor, int limit, long now) {
+  public Page<SessionInfo> sessions(@Nullable String cursor, int limit, long now) {
     return sessions.page(cursor, limit, now);
   }
 

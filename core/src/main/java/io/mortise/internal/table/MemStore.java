@@ -3,14 +3,15 @@ package io.mortise.internal.table;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
+import io.mortise.admin.SessionInfo;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockViewPage;
+import io.mortise.spi.LockView;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -108,17 +109,17 @@ public final class MemStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
     return CompletableFuture.completedFuture(step(now -> table.inspect(query, now)));
   }
 
   @Override
-  public CompletionStage<SurveyPage> survey(LockQuery query) {
+  public CompletionStage<Page<LockSummary>> survey(LockQuery query) {
     return CompletableFuture.completedFuture(step(now -> table.survey(query, now)));
   }
 
   @Override
-  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+  public CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
     return profile.can(Capability.SESSION)
         ? CompletableFuture.completedFuture(step(now -> table.sessions(cursor, limit, now)))
         : LockStore.super.sessions(cursor, limit);

@@ -158,7 +158,7 @@ public final class SessionDocument {
             .limit(rules.steps())
             .toList();
     return new Renewal.Renewed(
-        all.storeMicros(), oldest, all.notifications().size() > oldest.size());
+        all.storeMicros(), oldest, all.notifications().size() > oldest.size(), "");
   }
 
   /** What {@link io.mortise.spi.LockStore#judge} says of it. */

@@ -1,7 +1,7 @@
 package io.mortise.internal.table;
 
+import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.admin.SessionPage;
 import io.mortise.internal.storekit.NotificationBuffer;
 import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
@@ -87,7 +87,7 @@ final class SessionTable implements LockStep.Liveness {
   }
 
   /** A page of those that are known, also of those that are over and were not judged yet. */
-  SessionPage page(@Nullable String cursor, int limit, long now) {
+  Page<SessionInfo> page(@Nullable String cursor, int limit, long now) {
     List<SessionInfo> found =
         sessions.entrySet().stream()
             .filter(entry -> cursor == null || entry.getKey().value().compareTo(cursor) >= 0)
@@ -99,11 +99,12 @@ final class SessionTable implements LockStep.Liveness {
                         entry.getKey().value(),
                         entry.getValue().client.info(),
                         LockRecord.duration(entry.getValue().ttl),
-                        LockRecord.duration(entry.getValue().left(now))))
+                        LockRecord.duration(entry.getValue().left(now)),
+                        null))
             .toList();
     return found.size() > limit
-        ? new SessionPage(found.subList(0, limit), found.get(limit).session())
-        : new SessionPage(found, null);
+        ? new Page<>(found.subList(0, limit), found.get(limit).session())
+        : new Page<>(found, null);
   }
 
   /** Keeps the notification for a live session, and pushes it. */

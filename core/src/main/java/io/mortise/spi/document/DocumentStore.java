@@ -2,8 +2,8 @@ package io.mortise.spi.document;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.admin.SessionPage;
 import io.mortise.annotation.Beta;
 import io.mortise.internal.table.DocumentCodec;
 import io.mortise.internal.table.LockDocument;
@@ -15,7 +15,6 @@ import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Request;
@@ -61,11 +60,11 @@ import org.jspecify.annotations.Nullable;
  * written; a waiter that misses it polls.
  *
  * <p><b>Without a clock.</b> Some servers replace documents and tell no time. For those {@link
- * #withoutClock} ends a session when a process has seen its renewals stand still for a whole TTL,
- * on the process's own monotonic clock, and has written that end over the very version that it
- * read. Such a server may also execute a write long after its caller gave it up: it compares the
- * version too, and each end of an attempt writes the lock's document, so that an acquire which was
- * sent before can never follow it.
+ * #clockless} ends a session when a process has seen its renewals stand still for a whole TTL, on
+ * the process's own monotonic clock, and has written that end over the very version that it read.
+ * Such a server may also execute a write long after its caller gave it up: it compares the version
+ * too, and each end of an attempt writes the lock's document, so that an acquire which was sent
+ * before can never follow it.
  *
  * <p>Facts expire there by the time of day of the hosts. The lock of a task that is to be done once
  * does not depend on it, but whether a result is remembered does.
@@ -92,7 +91,7 @@ public final class DocumentStore implements LockStore {
           Capability.RECORD,
           Capability.FACTS);
 
-  /** The same of a store {@link #withoutClock}: nobody keeps a time there. */
+  /** The same of a store {@linkplain #clockless without a clock}: nobody keeps a time there. */
   public static final Set<Capability> CAPABILITIES_WITHOUT_CLOCK = withoutTimes();
 
   /** Renewals are sent each third of a TTL, and take some milliseconds. */
@@ -196,7 +195,7 @@ public final class DocumentStore implements LockStore {
    *     store was opened. No hold depends on it
    * @throws IllegalArgumentException if the capabilities are others
    */
-  public static DocumentStore withoutClock(
+  public static DocumentStore clockless(
       StoreProfile profile,
       VersionedDocuments documents,
       VersionedDocuments renewals,
@@ -213,12 +212,12 @@ public final class DocumentStore implements LockStore {
   }
 
   /**
-   * The profile of a store {@link #withoutClock} whose documents can be watched.
+   * The profile of a store {@linkplain #clockless without a clock} whose documents can be watched.
    *
    * @param display what to call it; holds no secret
    * @param timeout after which a request is given up
    */
-  public static StoreProfile profileWithoutClock(String display, Duration timeout) {
+  public static StoreProfile clocklessProfile(String display, Duration timeout) {
     Set<Capability> capabilities = EnumSet.copyOf(CAPABILITIES_WITHOUT_CLOCK);
     capabilities.add(Capability.PUSH);
     return new StoreProfile(display, capabilities, timeout, LEAST_TTL, EXPIRY_LAG);
@@ -312,11 +311,11 @@ public final class DocumentStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
     LockName only = query.name();
     if (only != null) {
       return views(List.of(LockUpdater.PREFIX + only.value()), query)
-          .thenApply(page -> new LockViewPage(page, null));
+          .thenApply(page -> new Page<>(page, null));
     }
     String cursor = query.cursor();
     return documents
@@ -325,7 +324,7 @@ public final class DocumentStore implements LockStore {
             keys -> {
               String last = last(keys, query.limit());
               return views(keys, query)
-                  .thenApply(page -> new LockViewPage(page, last.isEmpty() ? null : last));
+                  .thenApply(page -> new Page<>(page, last.isEmpty() ? null : last));
             });
   }
 
@@ -380,7 +379,7 @@ public final class DocumentStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+  public CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
     return documents
         .scan(SessionDocuments.PREFIX, cursor == null ? "" : cursor, limit)
         .thenCompose(
@@ -394,7 +393,7 @@ public final class DocumentStore implements LockStore {
                   page = page.thenCompose(before -> addSession(before, id));
                 }
               }
-              return page.thenApply(all -> new SessionPage(all, last.isEmpty() ? null : last));
+              return page.thenApply(all -> new Page<>(all, last.isEmpty() ? null : last));
             });
   }
 

@@ -1,5 +1,6 @@
 package io.mortise.spi.partition;
 
+import io.mortise.admin.Page;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -29,21 +30,13 @@ record PartitionCursor(int part, @Nullable String within) {
     throw new IllegalArgumentException("'" + text + "' is not a cursor of this store.");
   }
 
-  /**
-   * Some of what the parts have.
-   *
-   * @param <T> a lock or a session
-   * @param next where the next page begins; null if this was the last
-   */
-  record PartitionPage<T>(List<T> items, @Nullable String next) {}
-
   /** Asks one part for a page; a null cursor is its beginning. */
   interface PartitionQuery<T> {
-    CompletionStage<PartitionPage<T>> page(int part, @Nullable String cursor, int limit);
+    CompletionStage<Page<T>> page(int part, @Nullable String cursor, int limit);
   }
 
   /** A page that begins at the cursor, filled up from the parts that follow. */
-  static <T> CompletionStage<PartitionPage<T>> page(
+  static <T> CompletionStage<Page<T>> page(
       @Nullable String cursor, int limit, int parts, PartitionQuery<T> query) {
     PartitionCursor begin;
     try {
@@ -56,25 +49,24 @@ record PartitionCursor(int part, @Nullable String within) {
         .thenCompose(page -> begin.goOn(page, limit, parts, query));
   }
 
-  private <T> CompletionStage<PartitionPage<T>> goOn(
-      PartitionPage<T> page, int limit, int parts, PartitionQuery<T> query) {
+  private <T> CompletionStage<Page<T>> goOn(
+      Page<T> page, int limit, int parts, PartitionQuery<T> query) {
     String next = page.next();
     int room = limit - page.items().size();
     int following = part + 1;
     if (next != null) {
-      return CompletableFuture.completedFuture(
-          new PartitionPage<>(page.items(), part + ":" + next));
+      return CompletableFuture.completedFuture(new Page<>(page.items(), part + ":" + next));
     } else if (following == parts) {
       return CompletableFuture.completedFuture(page);
     } else if (room == 0) {
-      return CompletableFuture.completedFuture(new PartitionPage<>(page.items(), following + ":"));
+      return CompletableFuture.completedFuture(new Page<>(page.items(), following + ":"));
     }
     return page(following + ":", room, parts, query)
         .thenApply(
             rest -> {
               List<T> items = new ArrayList<>(page.items());
               items.addAll(rest.items());
-              return new PartitionPage<>(items, rest.next());
+              return new Page<>(items, rest.next());
             });
   }
 }

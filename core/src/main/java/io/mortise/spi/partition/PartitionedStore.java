@@ -2,21 +2,21 @@ package io.mortise.spi.partition;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
+import io.mortise.admin.SessionInfo;
 import io.mortise.annotation.Beta;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockViewPage;
+import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreSession;
-import io.mortise.spi.partition.PartitionCursor.PartitionPage;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -69,20 +69,16 @@ public interface PartitionedStore extends LockStore {
    * <p>Goes through the parts one after the other; one that does not answer fails the page.
    */
   @Override
-  default CompletionStage<LockViewPage> inspect(LockQuery query) {
+  default CompletionStage<Page<LockView>> inspect(LockQuery query) {
     LockName name = query.name();
     if (name != null) {
       return partition(partitionOf(name)).inspect(query);
     }
     return PartitionCursor.page(
-            query.cursor(),
-            query.limit(),
-            partitions(),
-            (part, cursor, limit) ->
-                partition(part)
-                    .inspect(query.page(cursor, limit))
-                    .thenApply(page -> new PartitionPage<>(page.locks(), page.next())))
-        .thenApply(page -> new LockViewPage(page.items(), page.next()));
+        query.cursor(),
+        query.limit(),
+        partitions(),
+        (part, cursor, limit) -> partition(part).inspect(query.page(cursor, limit)));
   }
 
   /**
@@ -92,16 +88,12 @@ public interface PartitionedStore extends LockStore {
    */
   @Beta
   @Override
-  default CompletionStage<SurveyPage> survey(LockQuery query) {
+  default CompletionStage<Page<LockSummary>> survey(LockQuery query) {
     return PartitionCursor.page(
-            query.cursor(),
-            query.limit(),
-            partitions(),
-            (part, cursor, limit) ->
-                partition(part)
-                    .survey(query.page(cursor, limit))
-                    .thenApply(page -> new PartitionPage<>(page.locks(), page.next())))
-        .thenApply(page -> new SurveyPage(page.items(), page.next()));
+        query.cursor(),
+        query.limit(),
+        partitions(),
+        (part, cursor, limit) -> partition(part).survey(query.page(cursor, limit)));
   }
 
   /**
@@ -112,16 +104,12 @@ public interface PartitionedStore extends LockStore {
    */
   @Beta
   @Override
-  default CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+  default CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
     return PartitionCursor.page(
-            cursor,
-            limit,
-            partitions(),
-            (part, within, room) ->
-                partition(part)
-                    .sessions(within, room)
-                    .thenApply(page -> new PartitionPage<>(page.sessions(), page.next())))
-        .thenApply(page -> new SessionPage(page.items(), page.next()));
+        cursor,
+        limit,
+        partitions(),
+        (part, within, room) -> partition(part).sessions(within, room));
   }
 
   @Override

@@ -82,7 +82,7 @@ class IdleGrantTest {
 
   private static Reply told(Reply.Granted granted) {
     return new Reply.Granted(
-        granted.attempt(), granted.token(), granted.tokens(), true, granted.atMostLeft());
+        granted.attempt(), granted.token(), granted.tokens(), true, granted.atMostLeft(), null);
   }
 
   private final RecordingStore store = new RecordingStore();

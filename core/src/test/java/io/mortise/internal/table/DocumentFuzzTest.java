@@ -144,7 +144,8 @@ class DocumentFuzzTest {
             acquire(OTHER, 20, 3),
             new Request.Abandon(NAME, new AttemptId(OWN, 4)),
             new Request.Abandon(NAME, new AttemptId(OTHER, 9)),
-            new Request.Adjust(NAME, new AttemptId(OWN, 4), new Mode(1, 3), HoldTerms.NONE, 100));
+            new Request.Adjust(
+                NAME, new AttemptId(OWN, 4), new Mode(1, 3), HoldTerms.NONE, 100, 0));
     assertDecodedOrRefused(
         LOCK,
         text -> DocumentCodec.decode(NAME, text),

@@ -124,7 +124,7 @@ class LiquibaseRunTest {
     migrate("changes.xml");
     assertThat(query("select count(*) from invoice")).isEqualTo("2");
     try (LockClient client = LockClient.connect(store)) {
-      assertThat(client.admin().listAll("", null, 10).locks())
+      assertThat(client.admin().listAll("", null, 10).items())
           .singleElement()
           .satisfies(
               lock -> {

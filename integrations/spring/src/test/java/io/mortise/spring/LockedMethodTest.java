@@ -288,7 +288,7 @@ class LockedMethodTest {
     assertThatThrownBy(() -> service.anything("control\n"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("control character");
-    assertThat(app.other().admin().listAll("", null, 10).locks()).isEmpty();
+    assertThat(app.other().admin().listAll("", null, 10).items()).isEmpty();
   }
 
   @Test

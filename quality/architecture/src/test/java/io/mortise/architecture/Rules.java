@@ -19,6 +19,7 @@ import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.mortise.spi.LockStore;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -418,18 +419,26 @@ final class Rules {
           JavaClass target = dependency.getTargetClass().getBaseComponentType();
           String name = target.getPackageName();
           boolean ours = name.equals("io.mortise") || name.startsWith("io.mortise.");
-          boolean tool =
-              name.startsWith("io.mortise.cli")
-                  || name.startsWith("io.mortise.console")
-                  || name.startsWith("io.mortise.torture")
-                  || name.startsWith("io.mortise.bench")
-                  || name.startsWith("io.mortise.spring");
-          if (ours && !tool && !PUBLIC.contains(name)) {
+          boolean shared =
+              Arrays.stream(TOOLS).anyMatch(tool -> name.startsWith(rootOf(tool)))
+                  && (!name.contains(".internal") || isOfOneTool(type.getPackageName(), name));
+          if (ours && !shared && !PUBLIC.contains(name)) {
             events.add(SimpleConditionEvent.violated(dependency, dependency.getDescription()));
           }
         }
       }
     };
+  }
+
+  private static boolean isOfOneTool(String one, String other) {
+    return Arrays.stream(TOOLS)
+        .map(Rules::rootOf)
+        .anyMatch(root -> one.startsWith(root) && other.startsWith(root));
+  }
+
+  /** The package without the dots that stand for those below it. */
+  private static String rootOf(String tool) {
+    return tool.substring(0, tool.length() - 2);
   }
 
   /** Each package is a slice of its own. */

@@ -10,6 +10,7 @@ import io.mortise.architecture.one.Mark;
 import io.mortise.architecture.one.UsesMarked;
 import io.mortise.architecture.two.Marked;
 import io.mortise.architecture.two.Second;
+import io.mortise.cli.SeesAnotherTool;
 import io.mortise.cli.SeesTheEngine;
 import io.mortise.jdbc.SeesAnotherStore;
 import io.mortise.micrometer.MetersTheEngine;
@@ -47,6 +48,8 @@ class RulesTest {
         Rules.TOOLS_SEE_THE_PUBLIC_API, "add what they lack to the API", SeesTheEngine.class);
     assertNoticed(
         Rules.TOOLS_SEE_THE_PUBLIC_API, "add what they lack to the API", MetersTheEngine.class);
+    assertNoticed(
+        Rules.TOOLS_SEE_THE_PUBLIC_API, "add what they lack to the API", SeesAnotherTool.class);
   }
 
   @Test

@@ -295,7 +295,7 @@ class NewerVersionTest {
         Lease second = other.readWriteLock("both").readLock().acquireWithin(Trial.LONG)) {
       assertThat(one.readWriteLock("both").writeLock().tryAcquire()).isEmpty();
       assertThat(first.isValid() && second.isValid()).isTrue();
-      assertThat(one.admin().survey("", null, 10).locks()).isNotEmpty();
+      assertThat(one.admin().survey("", null, 10).items()).isNotEmpty();
     }
     assertThat(one.admin().find("plain")).isPresent();
     one.once("report").run(lease -> "done");

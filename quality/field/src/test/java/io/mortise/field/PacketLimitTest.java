@@ -64,7 +64,7 @@ class PacketLimitTest {
     try (ZooKeeperServer server = ZooKeeperServer.start(setup());
         LockClient holder = client(server)) {
       assertThat(take(holder, 700, "x".repeat(100))).allMatch(Lease::isValid);
-      assertThat(holder.admin().list("", null, 10).locks()).hasSize(10);
+      assertThat(holder.admin().list("", null, 10).items()).hasSize(10);
       System.setProperty(PROPERTY, LIMIT);
       try (LockClient lister = client(server)) {
         Lease lease = BoundedWait.join(lister.lock("own").acquireAsync());

@@ -75,7 +75,7 @@ class DeferrableReleaseTest {
         .inspect(LockQuery.of(LockName.of(name)))
         .toCompletableFuture()
         .join()
-        .locks()
+        .items()
         .stream()
         .mapToLong(view -> view.waiters().size())
         .sum();

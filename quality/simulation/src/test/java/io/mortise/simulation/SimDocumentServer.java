@@ -250,7 +250,7 @@ final class SimDocumentServer extends SimServer {
 
   @Override
   List<LockView> locks() {
-    return now(operator.inspect(new LockQuery(null, "", null, 1_000, false))).locks();
+    return now(operator.inspect(new LockQuery(null, "", null, 1_000, false))).items();
   }
 
   @Override

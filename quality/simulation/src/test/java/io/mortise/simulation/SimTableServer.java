@@ -2,12 +2,12 @@ package io.mortise.simulation;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.Page;
 import io.mortise.internal.table.MemLockTable;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -95,7 +95,7 @@ final class SimTableServer extends SimServer {
   void forgetSome(SplittableRandom random) {
     incarnation++;
     for (LockView view :
-        table.inspect(new LockQuery(null, "", null, 1000, true), micros()).locks()) {
+        table.inspect(new LockQuery(null, "", null, 1000, true), micros()).items()) {
       if (random.nextBoolean()) {
         virtualTimeScheduler.trace(() -> "  store: forgets " + view.name());
         table.forget(view.name());
@@ -196,7 +196,7 @@ final class SimTableServer extends SimServer {
     return sessionVerdict;
   }
 
-  LockViewPage inspect(LockQuery query) {
+  Page<LockView> inspect(LockQuery query) {
     return table.inspect(query, micros());
   }
 
@@ -232,7 +232,7 @@ final class SimTableServer extends SimServer {
 
   @Override
   List<LockView> locks() {
-    return table.inspect(new LockQuery(null, "", null, 1000, false), micros()).locks();
+    return table.inspect(new LockQuery(null, "", null, 1000, false), micros()).items();
   }
 
   @Override
@@ -243,7 +243,7 @@ final class SimTableServer extends SimServer {
 
   /** Whoever holds since this step must be alive. */
   private void checkHolders(LockName name) {
-    for (LockView view : table.inspect(LockQuery.of(name), micros()).locks()) {
+    for (LockView view : table.inspect(LockQuery.of(name), micros()).items()) {
       for (LockView.Participant holder : view.holders()) {
         if (held.add(holder.attempt()) && holder.sessionLeft().isZero()) {
           invariantChecker.violation(

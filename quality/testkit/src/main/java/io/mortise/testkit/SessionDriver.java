@@ -168,7 +168,7 @@ public final class SessionDriver {
 
   /** Adjusts a hold. */
   public Reply adjust(LockName name, AttemptId attempt, Mode mode, HoldTerms terms, int tokens) {
-    return ask(new Request.Adjust(name, attempt, mode, terms, tokens));
+    return ask(new Request.Adjust(name, attempt, mode, terms, tokens, 0));
   }
 
   /** Renews once, and takes over the beat and what was told. */

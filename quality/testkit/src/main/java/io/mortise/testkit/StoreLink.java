@@ -3,13 +3,14 @@ package io.mortise.testkit;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
+import io.mortise.admin.SessionInfo;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockViewPage;
+import io.mortise.spi.LockView;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -173,17 +174,17 @@ public final class StoreLink implements PartitionedStore {
   }
 
   @Override
-  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
     return stage(() -> store.inspect(query), CompletableFuture::failedFuture);
   }
 
   @Override
-  public CompletionStage<SurveyPage> survey(LockQuery query) {
+  public CompletionStage<Page<LockSummary>> survey(LockQuery query) {
     return stage(() -> store.survey(query), CompletableFuture::failedFuture);
   }
 
   @Override
-  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+  public CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
     return stage(() -> store.sessions(cursor, limit), CompletableFuture::failedFuture);
   }
 

@@ -53,8 +53,8 @@ public final class ConsulStore {
             new ConsulGateway(target, "renewals", Ticker.SYSTEM, cluster), target.prefix());
     try {
       return ReportingStore.checked(
-          DocumentStore.withoutClock(
-              DocumentStore.profileWithoutClock(target.toString(), target.http().timeout()),
+          DocumentStore.clockless(
+              DocumentStore.clocklessProfile(target.toString(), target.http().timeout()),
               documents,
               renewals,
               Ticker.SYSTEM,

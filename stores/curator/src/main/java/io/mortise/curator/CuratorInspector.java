@@ -2,10 +2,10 @@ package io.mortise.curator;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import io.mortise.zookeeper.internal.AdminConnection;
 import java.time.Duration;
@@ -46,7 +46,7 @@ final class CuratorInspector {
     this.wall = wall;
   }
 
-  LockViewPage look(LockQuery query) {
+  Page<LockView> look(LockQuery query) {
     guard.lock();
     try {
       ZooKeeper open = adminConnection.client();
@@ -54,10 +54,10 @@ final class CuratorInspector {
       if (only == null) {
         return new LockTreeWalker(open, query).page();
       } else if (LockPaths.refusal(only) != null) {
-        return new LockViewPage(List.of(), null);
+        return new Page<>(List.of(), null);
       }
       LockView view = view(open, only, children(open, paths.of(only)));
-      return new LockViewPage(view == null || isIdle(view) ? List.of() : List.of(view), null);
+      return new Page<>(view == null || isIdle(view) ? List.of() : List.of(view), null);
     } catch (KeeperException e) {
       throw unavailable(e);
     } catch (InterruptedException e) {
@@ -245,11 +245,11 @@ final class CuratorInspector {
       this.query = query;
     }
 
-    LockViewPage page() throws KeeperException, InterruptedException {
+    Page<LockView> page() throws KeeperException, InterruptedException {
       String base = paths.base();
       List<String> roots = children(open, base.isEmpty() ? "/" : base);
       visitAll(base, roots == null ? List.of() : roots);
-      return new LockViewPage(views, next);
+      return new Page<>(views, next);
     }
 
     private void visitAll(String parent, List<String> children)

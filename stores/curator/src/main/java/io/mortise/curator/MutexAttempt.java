@@ -342,7 +342,7 @@ class MutexAttempt extends CuratorAttempt implements Watcher {
     if (tokensGiven == 0) {
       tokensGiven = Math.min(tokensAsked, CuratorTokens.BLOCK);
     }
-    return new Reply.Granted(attempt, token, tokensGiven, wanted, null);
+    return new Reply.Granted(attempt, token, tokensGiven, wanted, null, null);
   }
 
   /** Somebody else has deleted the node. */

@@ -359,7 +359,7 @@ final class SemaphoreAttempt extends CuratorAttempt implements Watcher {
   }
 
   private Reply.Granted granted() {
-    return new Reply.Granted(attempt, token, 1, false, null);
+    return new Reply.Granted(attempt, token, 1, false, null, null);
   }
 
   @Override

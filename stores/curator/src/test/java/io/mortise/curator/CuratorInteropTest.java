@@ -55,7 +55,7 @@ class CuratorInteropTest {
     try (LockClient client = LockClient.connect(url)) {
       assertThat(client.once("a/b").run(lease -> "done").ranHere()).isTrue();
       assertThat(client.once("a/b").result()).isPresent();
-      assertThat(client.admin().list("mortise-facts", null, 10).locks()).isEmpty();
+      assertThat(client.admin().list("mortise-facts", null, 10).items()).isEmpty();
       assertThat(client.admin().find("mortise-facts/texts")).isEmpty();
       assertThatThrownBy(() -> client.lock("mortise-facts/texts").acquireWithin(BRIEF))
           .hasMessageContaining("Use another name");

@@ -96,8 +96,8 @@ final class DynamoDbLockStore extends ForwardingStore {
     DynamoDbTable table = new DynamoDbTable(requests);
     LockStore store =
         new DynamoDbLockStore(
-            DocumentStore.withoutClock(
-                DocumentStore.profileWithoutClock(target.display(), target.timeout()),
+            DocumentStore.clockless(
+                DocumentStore.clocklessProfile(target.display(), target.timeout()),
                 documents,
                 renewals,
                 ticker,

@@ -55,8 +55,8 @@ public final class EtcdStore {
             Ticker.SYSTEM);
     try {
       return ReportingStore.checked(
-          DocumentStore.withoutClock(
-              DocumentStore.profileWithoutClock(target.toString(), gateway.timeout()),
+          DocumentStore.clockless(
+              DocumentStore.clocklessProfile(target.toString(), gateway.timeout()),
               documents,
               renewals,
               Ticker.SYSTEM,

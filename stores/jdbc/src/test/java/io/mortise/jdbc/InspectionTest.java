@@ -37,7 +37,7 @@ class InspectionTest {
   }
 
   private static LockView look(LockStore store) {
-    return BoundedWait.join(store.inspect(LockQuery.of(NAME))).locks().get(0);
+    return BoundedWait.join(store.inspect(LockQuery.of(NAME))).items().get(0);
   }
 
   @Test

@@ -4,11 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.admin.SurveyPage;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockViewPage;
+import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -94,8 +95,8 @@ class ManyHeldLocksTest {
   private static int survey(LockStore store) {
     LockQuery next = new LockQuery(null, "", null, 1000, false);
     for (int found = 0; ; ) {
-      SurveyPage page = BoundedWait.join(store.survey(next));
-      found += page.locks().size();
+      Page<LockSummary> page = BoundedWait.join(store.survey(next));
+      found += page.items().size();
       String cursor = page.next();
       if (cursor == null) {
         return found;
@@ -137,7 +138,7 @@ class ManyHeldLocksTest {
       assertThat(granted).allMatch(Reply.Granted.class::isInstance);
 
       // Whatever is written to a lock's row changes how its holder is shown.
-      Set<LockViewPage> before = pages(store, 1000, false);
+      Set<Page<LockView>> before = pages(store, 1000, false);
       long[] renewals = new long[RENEWALS];
       for (int i = 0; i < RENEWALS; i++) {
         began = System.nanoTime();
@@ -147,14 +148,14 @@ class ManyHeldLocksTest {
       Arrays.sort(renewals);
 
       began = System.nanoTime();
-      LockViewPage first = BoundedWait.join(store.inspect(LockQuery.all()));
+      Page<LockView> first = BoundedWait.join(store.inspect(LockQuery.all()));
       long page = System.nanoTime() - began;
-      assertThat(first.locks()).hasSizeLessThanOrEqualTo(200);
+      assertThat(first.items()).hasSizeLessThanOrEqualTo(200);
       began = System.nanoTime();
       int listed = pages(store, 200, true).size();
       long list = System.nanoTime() - began;
       assertThat(listed).isEqualTo((LOCKS + 199) / 200);
-      assertThat(before.stream().mapToInt(one -> one.locks().size()).sum()).isEqualTo(LOCKS);
+      assertThat(before.stream().mapToInt(one -> one.items().size()).sum()).isEqualTo(LOCKS);
 
       began = System.nanoTime();
       assertThat(survey(store)).isEqualTo(LOCKS);
@@ -216,12 +217,12 @@ class ManyHeldLocksTest {
     return list;
   }
 
-  private static Set<LockViewPage> pages(LockStore store, int limit, boolean idle) {
-    Set<LockViewPage> pages = new HashSet<>();
+  private static Set<Page<LockView>> pages(LockStore store, int limit, boolean idle) {
+    Set<Page<LockView>> pages = new HashSet<>();
     LockQuery next = new LockQuery(null, "", null, limit, idle);
     while (true) {
-      LockViewPage page = BoundedWait.join(store.inspect(next));
-      assertThat(page.locks()).hasSizeLessThanOrEqualTo(limit);
+      Page<LockView> page = BoundedWait.join(store.inspect(next));
+      assertThat(page.items()).hasSizeLessThanOrEqualTo(limit);
       pages.add(page);
       String cursor = page.next();
       if (cursor == null) {

@@ -62,7 +62,7 @@ class RoundTripsTest {
               fewest(
                   counting,
                   () ->
-                      assertThat(BoundedWait.join(store.inspect(query)).locks())
+                      assertThat(BoundedWait.join(store.inspect(query)).items())
                           .singleElement()
                           .satisfies(
                               view -> {

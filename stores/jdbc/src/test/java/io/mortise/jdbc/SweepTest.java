@@ -94,9 +94,9 @@ class SweepTest {
           .until(
               () -> {
                 BoundedWait.join(store.sweep(100));
-                return BoundedWait.join(store.inspect(LockQuery.all())).locks().size() == 1;
+                return BoundedWait.join(store.inspect(LockQuery.all())).items().size() == 1;
               });
-      assertThat(BoundedWait.join(store.inspect(LockQuery.of(LockName.of("kept")))).locks())
+      assertThat(BoundedWait.join(store.inspect(LockQuery.of(LockName.of("kept")))).items())
           .hasSize(1);
       assertThat(BoundedWait.join(store.judge(dead.id())))
           .isInstanceOf(io.mortise.spi.SessionVerdict.SessionEnded.class);

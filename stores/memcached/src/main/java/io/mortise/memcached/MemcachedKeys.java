@@ -375,8 +375,17 @@ final class MemcachedKeys implements ExpiringKeys {
     LockItem item = LockItem.parse(found.value());
     LockView.Participant holder =
         new LockView.Participant(
-            item.attempt(), item.client(), "", Mode.SHARERS, 0, Duration.ZERO, left(found), null);
-    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(holder), List.of());
+            item.attempt(),
+            item.client(),
+            "",
+            Mode.SHARERS,
+            0,
+            Duration.ZERO,
+            left(found),
+            null,
+            Duration.ZERO,
+            null);
+    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(holder), List.of(), 0, null);
   }
 
   @Override

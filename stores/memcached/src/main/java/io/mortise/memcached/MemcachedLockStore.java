@@ -3,13 +3,14 @@ package io.mortise.memcached;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.Page;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.ExpiringKeySession;
 import io.mortise.internal.storekit.ExpiringKeyStore;
 import io.mortise.internal.storekit.TlsProbe;
 import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockViewPage;
+import io.mortise.spi.LockView;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
@@ -149,13 +150,12 @@ final class MemcachedLockStore extends ExpiringKeyStore {
   }
 
   @Override
-  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
     LockName name = query.name();
     if (name == null) {
       return refused("cannot list locks: look at one by its name");
     }
-    return translated(
-        keys.view(name).thenApply(view -> new LockViewPage(view.stream().toList(), null)));
+    return translated(keys.view(name).thenApply(view -> new Page<>(view.stream().toList(), null)));
   }
 
   private <T> CompletionStage<T> translated(CompletableFuture<T> answer) {

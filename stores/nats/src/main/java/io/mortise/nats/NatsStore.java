@@ -76,8 +76,8 @@ public final class NatsStore {
 
   private static LockStore open(NatsBucket bucket, NatsTarget target) {
     return ReportingStore.checked(
-        DocumentStore.withoutClock(
-            DocumentStore.profileWithoutClock(target.display(), target.timeout()),
+        DocumentStore.clockless(
+            DocumentStore.clocklessProfile(target.display(), target.timeout()),
             new NatsDocuments(bucket, NatsDocuments.MARKERS_KEPT),
             new NatsDocuments(bucket, NatsDocuments.MARKERS_KEPT),
             Ticker.SYSTEM,

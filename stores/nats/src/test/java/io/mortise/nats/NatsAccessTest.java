@@ -444,7 +444,7 @@ class NatsAccessTest {
       assertThat(findings.get("version").grade()).isEqualTo(Grade.FINE);
       assertThat(findings.get("sync_interval").grade()).isEqualTo(Grade.UNKNOWN);
       assertThat(findings.get("bucket").value()).isEqualTo("none");
-      assertThat(BoundedWait.join(store.sessions(null, 10)).sessions()).isEmpty();
+      assertThat(BoundedWait.join(store.sessions(null, 10)).items()).isEmpty();
       assertThat(BoundedWait.join(store.claimSweep())).isFalse();
       assertThat(BoundedWait.join(store.sweep(10))).isZero();
       assertThat(operator.streams().getStreamNames()).doesNotContain("KV_mortise-" + namespace);

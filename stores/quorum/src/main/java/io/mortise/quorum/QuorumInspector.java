@@ -5,12 +5,12 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
@@ -139,7 +139,7 @@ final class QuorumInspector {
 
   // ---- Inspect ----
 
-  CompletionStage<LockViewPage> inspect(LockQuery query) {
+  CompletionStage<Page<LockView>> inspect(LockQuery query) {
     if (query.name() == null) {
       return page(query);
     }
@@ -147,9 +147,9 @@ final class QuorumInspector {
         .thenApply(
             memberReplies -> {
               List<LockView> views = new ArrayList<>();
-              enough(memberReplies).answers().values().forEach(page -> views.addAll(page.locks()));
+              enough(memberReplies).answers().values().forEach(page -> views.addAll(page.items()));
               int missing = memberReplies.size() - memberReplies.answers().size();
-              return new LockViewPage(
+              return new Page<>(
                   views.isEmpty() ? List.of() : List.of(merged(views, missing)), null);
             });
   }
@@ -195,15 +195,15 @@ final class QuorumInspector {
    * majority holds is known to one at least of those that answer, as long as a majority does: at
    * first all are asked, and then who fails in turn is counted.
    */
-  private CompletionStage<LockViewPage> page(LockQuery query) {
+  private CompletionStage<Page<LockView>> page(LockQuery query) {
     ListCursor listCursor = ListCursor.of(query.cursor());
     boolean first = query.cursor() == null;
     if (listCursor.index() >= store.members().size()) {
-      return CompletableFuture.completedFuture(new LockViewPage(List.of(), null));
+      return CompletableFuture.completedFuture(new Page<>(List.of(), null));
     }
     Member member = store.members().get(listCursor.index());
     LockQuery part = query.page(listCursor.within(), query.limit());
-    List<MemberQuery.MemberCall<LockViewPage>> asked =
+    List<MemberQuery.MemberCall<Page<LockView>>> asked =
         store.questions(one -> one.inspect(part)).stream()
             .filter(one -> first || one.member() == member)
             .toList();
@@ -213,7 +213,7 @@ final class QuorumInspector {
                 shown(query, listCursor, member, first ? enough(memberReplies) : memberReplies))
         .thenCompose(
             page ->
-                page.locks().isEmpty() && page.next() != null
+                page.items().isEmpty() && page.next() != null
                     ? page(query.page(page.next(), query.limit()))
                     : CompletableFuture.completedFuture(page));
   }
@@ -223,19 +223,19 @@ final class QuorumInspector {
     return Math.max(store.timeoutNanos(), store.profile().maxInFlight().toNanos());
   }
 
-  private CompletionStage<LockViewPage> shown(
+  private CompletionStage<Page<LockView>> shown(
       LockQuery query,
       ListCursor asked,
       Member member,
-      MemberQuery.MemberReplies<LockViewPage> pages) {
-    LockViewPage answer = pages.answers().get(member);
-    LockViewPage page = answer == null ? new LockViewPage(List.of(), null) : answer;
+      MemberQuery.MemberReplies<Page<LockView>> pages) {
+    Page<LockView> answer = pages.answers().get(member);
+    Page<LockView> page = answer == null ? new Page<>(List.of(), null) : answer;
     ListCursor listCursor = answer == null ? asked.withFailure() : asked;
     checkEnough(store.members().size() - Integer.bitCount(listCursor.failed()), pages.failures());
     ListCursor following = listCursor.next(page.next());
     String next = following.index() < store.members().size() ? following.cursor() : null;
     CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(new ArrayList<>());
-    for (LockView found : page.locks()) {
+    for (LockView found : page.items()) {
       views =
           views.thenCompose(
               list ->
@@ -249,14 +249,16 @@ final class QuorumInspector {
                             return list;
                           }));
     }
-    return views.thenApply(list -> new LockViewPage(list, next));
+    return views.thenApply(list -> new Page<>(list, next));
   }
 
   private @Nullable LockView firstKnownBy(
-      ListCursor listCursor, boolean idle, MemberQuery.MemberReplies<LockViewPage> memberReplies) {
+      ListCursor listCursor,
+      boolean idle,
+      MemberQuery.MemberReplies<Page<LockView>> memberReplies) {
     List<LockView> views = new ArrayList<>();
-    for (Map.Entry<Member, LockViewPage> answer : enough(memberReplies).answers().entrySet()) {
-      for (LockView view : answer.getValue().locks()) {
+    for (Map.Entry<Member, Page<LockView>> answer : enough(memberReplies).answers().entrySet()) {
+      for (LockView view : answer.getValue().items()) {
         boolean shows = idle || isBusy(view);
         if (shows && listCursor.hasShown(answer.getKey().index)) {
           return null;
@@ -312,7 +314,9 @@ final class QuorumInspector {
         token(views.stream().map(LockView::lastToken).toList()),
         rank < 0 || rank >= shut.size() ? Duration.ZERO : shut.get(rank),
         holders,
-        List.of());
+        List.of(),
+        0,
+        null);
   }
 
   private LockView.Participant merged(List<LockView.Participant> same) {
@@ -382,7 +386,7 @@ final class QuorumInspector {
         .thenCompose(
             page -> {
               AttemptId there = attempt;
-              for (LockView view : page.locks()) {
+              for (LockView view : page.items()) {
                 for (LockView.Participant participant : view.holders()) {
                   there =
                       MemberIds.sameAttempt(participant.attempt(), attempt)

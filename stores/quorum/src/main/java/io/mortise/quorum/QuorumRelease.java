@@ -59,6 +59,7 @@ final class QuorumRelease {
                           hold.id(),
                           attempt.mode,
                           new HoldTerms(null, Duration.ofMillis(1), ""),
+                          0,
                           0),
                       reply -> {}));
     }

@@ -77,7 +77,7 @@ class FailedAttemptCleanupTest {
   }
 
   private List<LockView.Participant> holdersIn(int member) {
-    return BoundedWait.join(members.get(member).inspect(LockQuery.of(LOCK))).locks().stream()
+    return BoundedWait.join(members.get(member).inspect(LockQuery.of(LOCK))).items().stream()
         .flatMap(view -> view.holders().stream())
         .toList();
   }

@@ -6,12 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.Page;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockViewPage;
+import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -54,7 +55,7 @@ class QuorumInspectorTest {
     }
 
     @Override
-    public CompletionStage<LockViewPage> inspect(LockQuery query) {
+    public CompletionStage<Page<LockView>> inspect(LockQuery query) {
       return cut
           ? CompletableFuture.failedFuture(new StoreUnavailableException("It is cut off."))
           : super.inspect(query);
@@ -82,15 +83,15 @@ class QuorumInspectorTest {
     assertThat(BoundedWait.join(reply)).isInstanceOf(Reply.Granted.class);
   }
 
-  private LockViewPage page(LockQuery query) {
+  private Page<LockView> page(LockQuery query) {
     return BoundedWait.join(store.inspect(query));
   }
 
-  private List<String> walk(LockViewPage first) {
+  private List<String> walk(Page<LockView> first) {
     List<String> names = new ArrayList<>();
-    LockViewPage page = first;
+    Page<LockView> page = first;
     while (true) {
-      page.locks().forEach(lock -> names.add(lock.name().toString()));
+      page.items().forEach(lock -> names.add(lock.name().toString()));
       if (page.next() == null) {
         return names;
       }
@@ -121,8 +122,8 @@ class QuorumInspectorTest {
   @Test
   void givenMajorityThatIsCutOffDuringTheWalk_thenTheWalkFails() {
     hold(session, "a");
-    LockViewPage first = page(ALL);
-    assertThat(first.locks()).hasSize(1);
+    Page<LockView> first = page(ALL);
+    assertThat(first.items()).hasSize(1);
 
     members.get(1).cut = true;
     members.get(2).cut = true;
@@ -150,8 +151,8 @@ class QuorumInspectorTest {
     hold(session, "a");
     hold(session, "b");
     members.get(0).cut = true;
-    LockViewPage first = page(ONE_AT_A_TIME);
-    assertThat(first.locks()).hasSize(1);
+    Page<LockView> first = page(ONE_AT_A_TIME);
+    assertThat(first.items()).hasSize(1);
 
     members.get(0).cut = false;
 

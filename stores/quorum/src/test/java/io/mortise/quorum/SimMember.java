@@ -2,6 +2,7 @@ package io.mortise.quorum;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.Page;
 import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
@@ -9,7 +10,6 @@ import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -87,7 +87,7 @@ final class SimMember {
 
   /** What stands there, asked of nobody. */
   List<LockView> look(LockName name) {
-    return table.inspect(LockQuery.of(name)).toCompletableFuture().join().locks();
+    return table.inspect(LockQuery.of(name)).toCompletableFuture().join().items();
   }
 
   @Override
@@ -151,7 +151,7 @@ final class SimMember {
     }
 
     @Override
-    public CompletionStage<LockViewPage> inspect(LockQuery query) {
+    public CompletionStage<Page<LockView>> inspect(LockQuery query) {
       return ask(() -> table.inspect(query));
     }
 

@@ -111,7 +111,7 @@ class SingleReplyTest {
   }
 
   private static Request adjust(AttemptId attempt) {
-    return new Request.Adjust(LOCK, attempt, Mode.EXCLUSIVE, HoldTerms.NONE, 1);
+    return new Request.Adjust(LOCK, attempt, Mode.EXCLUSIVE, HoldTerms.NONE, 1, 0);
   }
 
   /** Counts how often it is answered; returns after the first time. */

@@ -1,11 +1,11 @@
 package io.mortise.redis;
 
+import io.mortise.admin.Page;
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.codec.ViewCodec;
 import io.mortise.redis.command.ScanPager;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -38,17 +38,17 @@ final class LockScan {
     this.keys = keys;
   }
 
-  CompletionStage<LockViewPage> inspect(LockQuery query) {
+  CompletionStage<Page<LockView>> inspect(LockQuery query) {
     if (query.name() != null) {
       return shown(query, view(keys.lock(query.name())))
-          .thenApply(view -> new LockViewPage(view.stream().toList(), null));
+          .thenApply(view -> new Page<>(view.stream().toList(), null));
     }
     String pattern = keys.everyLock(query.prefix());
     return ScanPager.filling(
             (cursor, count) -> store.scanKeys(cursor, pattern, count),
             record -> shown(query, view(record)))
         .page(query.cursor(), query.limit())
-        .thenApply(page -> new LockViewPage(page.items(), page.next()));
+        .thenApply(page -> new Page<>(page.items(), page.next()));
   }
 
   private static CompletionStage<Optional<LockView>> shown(

@@ -3,8 +3,9 @@ package io.mortise.redis;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
+import io.mortise.admin.SessionInfo;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.redis.cluster.ClusterNodes;
 import io.mortise.redis.cluster.ClusterNodes.ConnectionRole;
@@ -265,12 +266,12 @@ final class RedisClusterStore implements PartitionedStore {
 
   /** Node by node: a walk over one bucket takes a scan of all that its node has. */
   @Override
-  public CompletionStage<SurveyPage> survey(LockQuery query) {
+  public CompletionStage<Page<LockSummary>> survey(LockQuery query) {
     return survey.locks(query);
   }
 
   @Override
-  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+  public CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
     return survey.sessions(cursor, limit);
   }
 

@@ -2,13 +2,11 @@ package io.mortise.redis;
 
 import io.mortise.admin.LockState;
 import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.codec.SurveyCodec;
 import io.mortise.redis.command.ScanPager;
-import io.mortise.redis.command.ScanPager.ScanPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.SessionId;
 import java.util.ArrayList;
@@ -50,17 +48,15 @@ final class RedisSurvey {
     buckets.forEach(bucket -> byPrefix.put(bucket.keys().prefix(), bucket));
   }
 
-  CompletionStage<SurveyPage> locks(LockQuery query) {
+  CompletionStage<Page<LockSummary>> locks(LockQuery query) {
     return new Walk<LockSummary>("l:" + query.prefix())
-        .page(query.cursor(), query.limit(), (bucket, keys) -> locks(bucket, keys, query.idle()))
-        .thenApply(page -> new SurveyPage(page.items(), page.next()));
+        .page(query.cursor(), query.limit(), (bucket, keys) -> locks(bucket, keys, query.idle()));
   }
 
   /** With strict expiry a session lives for as long as its beat stands. */
-  CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+  CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
     return new Walk<SessionInfo>(buckets.get(0).isStrict() ? "b:" : "s:")
-        .page(cursor, limit, RedisSurvey::sessions)
-        .thenApply(page -> new SessionPage(page.items(), page.next()));
+        .page(cursor, limit, RedisSurvey::sessions);
   }
 
   /** Looks at keys of one bucket. */
@@ -77,8 +73,7 @@ final class RedisSurvey {
     }
 
     /** Its cursor is the number of a node's first bucket, a colon, and the cursor of that node. */
-    CompletionStage<ScanPage<T>> page(
-        @Nullable String cursor, int limit, BucketLook<T> bucketLook) {
+    CompletionStage<Page<T>> page(@Nullable String cursor, int limit, BucketLook<T> bucketLook) {
       if (cursor == null) {
         return page(0, null, limit, bucketLook);
       }
@@ -92,7 +87,7 @@ final class RedisSurvey {
       return page(Integer.parseInt(number), within.isEmpty() ? null : within, limit, bucketLook);
     }
 
-    private CompletionStage<ScanPage<T>> page(
+    private CompletionStage<Page<T>> page(
         int bucket, @Nullable String within, int limit, BucketLook<T> bucketLook) {
       RedisLockStore node = buckets.get(bucket);
       String pattern = pattern();
@@ -114,15 +109,15 @@ final class RedisSurvey {
                 return page(following, null, room, bucketLook)
                     .thenApply(
                         rest ->
-                            new ScanPage<>(
+                            new Page<>(
                                 Stream.concat(page.items().stream(), rest.items().stream())
                                     .toList(),
                                 rest.next()));
               });
     }
 
-    private CompletionStage<ScanPage<T>> completed(List<T> items, @Nullable String next) {
-      return CompletableFuture.completedFuture(new ScanPage<>(items, next));
+    private CompletionStage<Page<T>> completed(List<T> items, @Nullable String next) {
+      return CompletableFuture.completedFuture(new Page<>(items, next));
     }
 
     /** The first bucket of the next node. */

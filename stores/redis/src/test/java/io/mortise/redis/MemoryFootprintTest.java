@@ -143,7 +143,7 @@ class MemoryFootprintTest {
           .as("one process, once a minute")
           .isFalse();
       assertThat(SimulatedProcess.join(other.sweep(100))).isEqualTo(30);
-      assertThat(SimulatedProcess.join(other.inspect(LockQuery.all())).locks())
+      assertThat(SimulatedProcess.join(other.inspect(LockQuery.all())).items())
           .extracting(view -> view.name().value())
           .containsExactly("kept");
       assertThat((Long) admin.call("PTTL", "m::l:n0"))

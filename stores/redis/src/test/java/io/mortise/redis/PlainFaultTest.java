@@ -81,7 +81,7 @@ class PlainFaultTest {
         LockStore store = open(server, "prefix=p:");
         LockClient client = LockClient.builder().store(store).build()) {
       assertThat(client.once("x").run(lease -> "done").token()).isZero();
-      assertThat(client.admin().list("", null, 10).locks()).isEmpty();
+      assertThat(client.admin().list("", null, 10).items()).isEmpty();
       assertThat(client.admin().find("mortise:fact:once/x")).isEmpty();
       assertThatThrownBy(() -> client.lock("mortise:fact:once/x").acquireWithin(WAIT))
           .isInstanceOf(UnsupportedByStoreException.class)

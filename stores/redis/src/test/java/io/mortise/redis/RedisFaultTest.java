@@ -149,7 +149,7 @@ class RedisFaultTest {
     }
     admin.scriptFlush();
     assertThat(party.renew()).isInstanceOf(Renewal.Renewed.class);
-    assertThat(SimulatedProcess.join(store.inspect(LockQuery.of(LOCK))).locks()).hasSize(1);
+    assertThat(SimulatedProcess.join(store.inspect(LockQuery.of(LOCK))).items()).hasSize(1);
   }
 
   @ParameterizedTest
@@ -377,7 +377,7 @@ class RedisFaultTest {
     assertThat(took).isBetween(Duration.ofMillis(900), Duration.ofSeconds(15));
     server.resume();
     awaitGrant(party, LockName.of("another"));
-    assertThat(SimulatedProcess.join(store.inspect(LockQuery.of(LOCK))).locks()).isEmpty();
+    assertThat(SimulatedProcess.join(store.inspect(LockQuery.of(LOCK))).items()).isEmpty();
   }
 
   @Test
@@ -531,7 +531,7 @@ class RedisFaultTest {
     assertThat(party.acquire(LOCK, party.attempt(), true)).isInstanceOf(Reply.Failed.class);
     assertThat(party.abandon(LOCK, party.attempt())).isInstanceOf(Reply.Failed.class);
     assertThat(SimulatedProcess.join(before)).isInstanceOf(Reply.Granted.class);
-    assertThat(SimulatedProcess.join(store.inspect(LockQuery.all())).locks())
+    assertThat(SimulatedProcess.join(store.inspect(LockQuery.all())).items())
         .extracting(LockView::name)
         .containsExactly(other);
     assertThat(SimulatedProcess.join(store.sweep(100))).isZero();

@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
 import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.partition.PartitionedStore;
@@ -91,10 +89,10 @@ class RedisSurveyTest {
         replies.add(party.send(SimulatedProcess.acquiring(name, party.attempt(), true)));
       }
       replies.forEach(SimulatedProcess::join);
-      LockView view = BoundedWait.join(store.inspect(LockQuery.of(name))).locks().get(0);
+      LockView view = BoundedWait.join(store.inspect(LockQuery.of(name))).items().get(0);
       assertThat(view.waiters()).hasSize(1_000);
       assertThat(view.waiterCount()).isEqualTo(1_100);
-      assertThat(BoundedWait.join(store.survey(LockQuery.all())).locks())
+      assertThat(BoundedWait.join(store.survey(LockQuery.all())).items())
           .extracting(LockSummary::waiters)
           .containsExactly(1_100);
     }
@@ -109,7 +107,7 @@ class RedisSurveyTest {
       SessionDriver a = SessionDriver.open(store, LONG, "a");
       a.hold(name, Mode.EXCLUSIVE);
       admin.call("DEL", "m::s:" + a.id().value());
-      LockView view = BoundedWait.join(store.inspect(LockQuery.of(name))).locks().get(0);
+      LockView view = BoundedWait.join(store.inspect(LockQuery.of(name))).items().get(0);
       LockView.Participant holder = view.holders().get(0);
       assertThat(holder.sessionLeft()).isZero();
       assertThat(holder.client()).isEqualTo(new ClientLabel("testhost", 4711, "a"));
@@ -135,7 +133,7 @@ class RedisSurveyTest {
       admin.call("SET", "m::s:text", "not ours");
       admin.call("SET", "m::s:AAAAAAAAAAAA", "not ours either");
       assertThat(surveyed(store, "")).containsExactlyInAnyOrder("mine", "wanted");
-      assertThat(BoundedWait.join(store.sessions(null, 1000)).sessions())
+      assertThat(BoundedWait.join(store.sessions(null, 1000)).items())
           .extracting(SessionInfo::session)
           .containsExactly(a.id().value());
     }
@@ -192,7 +190,7 @@ class RedisSurveyTest {
       assertThat(surveyed(store, "held/7")).hasSize(11);
       assertThat(surveyed(store, "held")).hasSize(300);
       assertThat(surveyed(store, "x")).containsExactlyInAnyOrder("x{b01}:l:held/1", "x*");
-      assertThat(BoundedWait.join(store.survey(LockQuery.beginningWith("held/7"))).locks())
+      assertThat(BoundedWait.join(store.survey(LockQuery.beginningWith("held/7"))).items())
           .filteredOn(line -> line.waiters() == 1)
           .extracting(LockSummary::name)
           .containsExactly("held/7");
@@ -200,9 +198,9 @@ class RedisSurveyTest {
       assertThat(
               all(
                   cursor -> {
-                    SessionPage page = BoundedWait.join(store.sessions(cursor, 5));
+                    Page<SessionInfo> page = BoundedWait.join(store.sessions(cursor, 5));
                     return new Names(
-                        page.sessions().stream().map(SessionInfo::session).toList(), page.next());
+                        page.items().stream().map(SessionInfo::session).toList(), page.next());
                   }))
           .containsExactlyInAnyOrderElementsOf(
               sessions.values().stream().map(session -> session.id().value()).toList());
@@ -265,19 +263,19 @@ class RedisSurveyTest {
   private static Set<String> surveyed(LockStore store, String prefix, int limit) {
     return all(
         cursor -> {
-          SurveyPage page =
+          Page<LockSummary> page =
               BoundedWait.join(store.survey(new LockQuery(null, prefix, cursor, limit, false)));
-          return new Names(page.locks().stream().map(LockSummary::name).toList(), page.next());
+          return new Names(page.items().stream().map(LockSummary::name).toList(), page.next());
         });
   }
 
   private static Set<String> inspected(LockStore store) {
     return all(
         cursor -> {
-          LockViewPage page =
+          Page<LockView> page =
               BoundedWait.join(store.inspect(new LockQuery(null, "", cursor, 200, false)));
           return new Names(
-              page.locks().stream().map(view -> view.name().value()).toList(), page.next());
+              page.items().stream().map(view -> view.name().value()).toList(), page.next());
         });
   }
 

@@ -209,7 +209,7 @@ class ServerPreflightTest {
         var waits = waiter.attempt();
         assertThat(holder.acquire(LOCK, held, false)).isInstanceOf(Reply.Granted.class);
         assertThat(waiter.acquire(LOCK, waits, true)).isInstanceOf(Reply.Queued.class);
-        assertThat(SimulatedProcess.join(store.inspect(LockQuery.all())).locks()).hasSize(1);
+        assertThat(SimulatedProcess.join(store.inspect(LockQuery.all())).items()).hasSize(1);
         assertThat(holder.notifications()).hasSize(1);
         assertThat(holder.renew()).isInstanceOf(Renewal.Renewed.class);
         assertThat(holder.abandon(LOCK, held)).isInstanceOf(Reply.Ended.class);

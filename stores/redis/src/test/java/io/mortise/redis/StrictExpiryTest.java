@@ -139,12 +139,12 @@ class StrictExpiryTest {
           .until(
               () -> {
                 SimulatedProcess.join(sweeping.sweep(100));
-                return SimulatedProcess.join(sweeping.inspect(LockQuery.all())).locks().size() == 1;
+                return SimulatedProcess.join(sweeping.inspect(LockQuery.all())).items().size() == 1;
               });
       assertThat((List<?>) admin.call("KEYS", "m:rubbish:b:*")).hasSize(1);
       assertThat(sweeping.inspect(LockQuery.of(LockName.of("kept"))))
           .succeedsWithin(Duration.ofSeconds(20))
-          .satisfies(page -> assertThat(page.locks().get(0).holders()).hasSize(1));
+          .satisfies(page -> assertThat(page.items().get(0).holders()).hasSize(1));
       lease.ensureValid();
     }
   }

@@ -2,10 +2,10 @@ package io.mortise.zookeeper;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
@@ -147,9 +147,9 @@ final class ZooKeeperInspector {
 
   // ---- Inspecting ----
 
-  CompletionStage<LockViewPage> inspect(LockQuery query) {
+  CompletionStage<Page<LockView>> inspect(LockQuery query) {
     LockName only = query.name();
-    return this.<LockViewPage>ask(
+    return this.<Page<LockView>>ask(
         (client, answer) -> {
           LockPageReader lockPageReader = new LockPageReader(client, query, answer);
           client.sync(store.layout().root(), (rc, path, context) -> {}, null);
@@ -175,12 +175,12 @@ final class ZooKeeperInspector {
   private final class LockPageReader {
     private final ZooKeeper client;
     private final LockQuery query;
-    private final CompletableFuture<LockViewPage> answer;
+    private final CompletableFuture<Page<LockView>> answer;
     private final TreeSet<String> names = new TreeSet<>();
     private final List<LockView> views = new ArrayList<>();
     private final Map<SessionId, NodeData.SessionData> processes = new TreeMap<>();
 
-    LockPageReader(ZooKeeper client, LockQuery query, CompletableFuture<LockViewPage> answer) {
+    LockPageReader(ZooKeeper client, LockQuery query, CompletableFuture<Page<LockView>> answer) {
       this.client = client;
       this.query = query;
       this.answer = answer;
@@ -193,9 +193,9 @@ final class ZooKeeperInspector {
       }
       String name = names.pollFirst();
       if (name == null) {
-        answer.complete(new LockViewPage(views, null));
+        answer.complete(new Page<>(views, null));
       } else if (views.size() == query.limit()) {
-        answer.complete(new LockViewPage(views, name));
+        answer.complete(new Page<>(views, name));
       } else {
         lock(name);
       }

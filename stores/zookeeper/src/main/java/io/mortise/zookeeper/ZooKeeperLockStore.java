@@ -5,15 +5,16 @@ import static io.mortise.zookeeper.ZooKeeperStore.Options.DEFAULT;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
+import io.mortise.admin.SessionInfo;
 import io.mortise.internal.storekit.ServerIdentity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockViewPage;
+import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
@@ -218,17 +219,17 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
     return zooKeeperInspector.inspect(query);
   }
 
   @Override
-  public CompletionStage<SurveyPage> survey(LockQuery query) {
+  public CompletionStage<Page<LockSummary>> survey(LockQuery query) {
     return zooKeeperSurvey.locks(query);
   }
 
   @Override
-  public CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
+  public CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
     return zooKeeperSurvey.sessions(cursor, limit);
   }
 

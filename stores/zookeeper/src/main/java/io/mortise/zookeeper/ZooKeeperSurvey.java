@@ -2,9 +2,8 @@ package io.mortise.zookeeper;
 
 import io.mortise.LockName;
 import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
 import io.mortise.zookeeper.internal.node.LockQueue;
@@ -65,8 +64,8 @@ final class ZooKeeperSurvey {
                         .toList()));
   }
 
-  CompletionStage<SurveyPage> locks(LockQuery query) {
-    return inspector.<SurveyPage>ask(
+  CompletionStage<Page<LockSummary>> locks(LockQuery query) {
+    return inspector.<Page<LockSummary>>ask(
         (client, answer) ->
             children(
                 client,
@@ -94,8 +93,8 @@ final class ZooKeeperSurvey {
     return named;
   }
 
-  CompletionStage<SessionPage> sessions(@Nullable String cursor, int limit) {
-    return inspector.<SessionPage>ask(
+  CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
+    return inspector.<Page<SessionInfo>>ask(
         (client, answer) ->
             children(
                 client,
@@ -112,7 +111,7 @@ final class ZooKeeperSurvey {
                           answer.completeExceptionally(inspector.silent());
                         } else {
                           answer.complete(
-                              new SessionPage(
+                              new Page<>(
                                   infos(page, found), ids.size() > limit ? ids.get(limit) : null));
                         }
                       });
@@ -125,7 +124,8 @@ final class ZooKeeperSurvey {
       NodeData.SessionData process = NodeData.member(found.get(i).data());
       if (process != null) {
         infos.add(
-            new SessionInfo(ids.get(i), process.client().info(), process.ttl(), process.ttl()));
+            new SessionInfo(
+                ids.get(i), process.client().info(), process.ttl(), process.ttl(), null));
       }
     }
     return infos;
@@ -135,7 +135,7 @@ final class ZooKeeperSurvey {
   private final class SurveyReader {
     private final ZooKeeper client;
     private final LockQuery query;
-    private final CompletableFuture<SurveyPage> answer;
+    private final CompletableFuture<Page<LockSummary>> answer;
     private final List<NamedNode> nodes;
     private final List<LockSummary> lines = new ArrayList<>();
     private int done;
@@ -143,7 +143,7 @@ final class ZooKeeperSurvey {
     SurveyReader(
         ZooKeeper client,
         LockQuery query,
-        CompletableFuture<SurveyPage> answer,
+        CompletableFuture<Page<LockSummary>> answer,
         List<NamedNode> nodes) {
       this.client = client;
       this.query = query;
@@ -154,7 +154,7 @@ final class ZooKeeperSurvey {
     void next() {
       int end = Math.min(nodes.size(), done + Math.min(TOGETHER, query.limit() - lines.size()));
       if (done == end) {
-        answer.complete(new SurveyPage(lines, done < nodes.size() ? nodes.get(done).node() : null));
+        answer.complete(new Page<>(lines, done < nodes.size() ? nodes.get(done).node() : null));
         return;
       }
       List<NamedNode> some = nodes.subList(done, end);

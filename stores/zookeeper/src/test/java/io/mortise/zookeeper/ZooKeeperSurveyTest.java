@@ -4,10 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.admin.SurveyPage;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockViewPage;
+import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -90,9 +91,9 @@ class ZooKeeperSurveyTest {
     int found = 0;
     String cursor = null;
     do {
-      SurveyPage page =
+      Page<LockSummary> page =
           BoundedWait.join(store.survey(new LockQuery(null, prefix, cursor, 1000, false)));
-      found += page.locks().size();
+      found += page.items().size();
       cursor = page.next();
     } while (cursor != null);
     return found;
@@ -102,9 +103,9 @@ class ZooKeeperSurveyTest {
     int found = 0;
     String cursor = null;
     do {
-      LockViewPage page =
+      Page<LockView> page =
           BoundedWait.join(store.inspect(new LockQuery(null, "", cursor, 200, false)));
-      found += page.locks().size();
+      found += page.items().size();
       cursor = page.next();
     } while (cursor != null);
     return found;

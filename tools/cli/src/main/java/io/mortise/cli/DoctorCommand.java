@@ -2,10 +2,10 @@ package io.mortise.cli;
 
 import io.mortise.cli.output.Pager;
 import io.mortise.cli.view.StoreDiagnostics;
-import io.mortise.console.internal.view.DoctorReport;
-import io.mortise.console.internal.view.GuaranteeFormatter;
-import io.mortise.console.internal.view.JsonWriter;
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.DoctorReport;
+import io.mortise.console.view.GuaranteeFormatter;
+import io.mortise.console.view.JsonWriter;
+import io.mortise.console.view.OutputSanitizer;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.guarantee.StoreMode;
 import io.mortise.spi.LockStore;

@@ -6,7 +6,7 @@ import io.mortise.cli.output.Pager;
 import io.mortise.cli.output.Terminal;
 import io.mortise.cli.view.FlightEvents;
 import io.mortise.cli.view.FlightEvents.Entry;
-import io.mortise.console.internal.view.JsonWriter;
+import io.mortise.console.view.JsonWriter;
 import java.nio.file.Path;
 import java.time.ZoneId;
 import java.util.Comparator;

@@ -1,7 +1,7 @@
 package io.mortise.cli;
 
 import io.mortise.cli.help.HelpOption;
-import io.mortise.console.internal.view.HazardStory;
+import io.mortise.console.view.HazardStory;
 import io.mortise.guarantee.GuaranteeTable;
 import io.mortise.torture.hazards.Hazard;
 import io.mortise.torture.hazards.HazardCatalog;

@@ -7,7 +7,7 @@ import io.mortise.cli.help.CommandGuess;
 import io.mortise.cli.help.HelpLayout;
 import io.mortise.cli.view.LockSelection;
 import io.mortise.console.ConsoleAction;
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -108,7 +108,7 @@ public final class Main implements Runnable {
     commands.put("hazards", () -> new HazardsCommand(cliEnvironment));
     commands.put("torture", () -> new TortureCommand(cliEnvironment));
     commands.put("help", CommandLine.HelpCommand::new);
-    commands.put("completion", () -> new CompletionCommand(cliEnvironment));
+    commands.put("completion", () -> new CompletionCommand(cliEnvironment, command));
     commands.put("man", () -> new ManCommand(cliEnvironment));
     return commands;
   }

@@ -2,22 +2,20 @@ package io.mortise.cli;
 
 import io.mortise.cli.help.HelpLayout;
 import io.mortise.cli.help.HelpOption;
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.OutputSanitizer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Help;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
-import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
@@ -29,6 +27,9 @@ import picocli.CommandLine.Spec;
     description = "Print the manual page of a command, or write all of them.",
     footer = {"", "To read one:  mortise man run | man -l -"})
 final class ManCommand implements Callable<Integer> {
+  /** Columns of the text: man(1) indents it by seven on a terminal of eighty. */
+  private static final int WIDTH = 72;
+
   private final CliEnvironment cliEnvironment;
 
   @Spec private CommandSpec spec;
@@ -85,77 +86,46 @@ final class ManCommand implements Callable<Integer> {
     }
   }
 
-  /** In the language of man(7). */
+  /** The sections of the help, in the language of man(7). */
   private static List<String> page(CommandSpec command) {
+    command.usageMessage().width(WIDTH);
+    Help help = new Help(command, Help.defaultColorScheme(Help.Ansi.OFF));
     String title = command.qualifiedName("-");
     List<String> lines = new ArrayList<>();
     lines.add(
         ".TH "
-            + title.toUpperCase(Locale.ROOT).replace("-", "\\-")
+            + text(title.toUpperCase(Locale.ROOT))
             + " 1 \"\" \""
             + text(command.root().version()[0])
             + "\" \"Mortise\"");
     lines.add(".SH NAME");
     lines.add(text(title) + " \\- " + text(HelpLayout.brief(command).replaceFirst("\\.$", "")));
-    lines.add(".SH SYNOPSIS");
-    String[] custom = command.usageMessage().customSynopsis();
-    lines.add(
-        text(
-            custom.length > 0
-                ? custom[0]
-                : command.commandLine().getHelp().synopsis(0).replaceAll("\\s+", " ").strip()));
-    if (!command.positionalParameters().isEmpty()) {
-      lines.add(".SH PARAMETERS");
-      for (PositionalParamSpec parameter : command.positionalParameters()) {
-        entry(lines, parameter.paramLabel(), parameter.description());
-      }
-    }
-    String heading = "";
-    for (OptionSpec option :
-        command.options().stream()
-            .filter(option -> !option.hidden())
-            .sorted(
-                Comparator.comparingInt(
-                    option -> HelpLayout.placeOf(HelpLayout.headingOfOption(option))))
-            .toList()) {
-      String own = HelpLayout.headingOfOption(option);
-      if (!own.equals(heading)) {
-        lines.add((heading.isEmpty() ? ".SH OPTIONS\n" : "") + ".SS " + text(own));
-        heading = own;
-      }
-      String label = option.arity().max() == 0 ? "" : " " + option.paramLabel();
-      entry(lines, String.join(", ", option.names()) + label, option.description());
-    }
-    if (!command.subcommands().isEmpty()) {
-      lines.add(".SH COMMANDS");
-      for (CommandLine below : command.subcommands().values()) {
-        CommandSpec spec = below.getCommandSpec();
-        if (!spec.usageMessage().hidden()) {
-          entry(lines, spec.name(), HelpLayout.brief(spec));
-        }
-      }
-    }
-    if (command.usageMessage().footer().length > 0) {
-      lines.add(".SH NOTES");
-      for (String line : command.usageMessage().footer()) {
-        // A line that is set apart by blanks is one of a list.
-        lines.add(
-            line.isEmpty()
-                ? ".PP"
-                : line.matches(" {2,}\\S.*|\\S+ {2,}.*")
-                    ? ".br\n" + text(line.strip())
-                    : text(line));
-      }
-    }
+    section(lines, "SYNOPSIS", help.synopsis(0));
+    section(lines, "PARAMETERS", help.parameterList());
+    section(lines, "OPTIONS", HelpLayout.options(help));
+    section(lines, "COMMANDS", HelpLayout.commands(help));
+    section(lines, "NOTES", help.footer());
     lines.add(".SH SEE ALSO");
     lines.add(text(command.parent() == null ? "mortise-run(1), mortise-ls(1)" : "mortise(1)"));
     return lines;
   }
 
-  private static void entry(List<String> lines, String head, String... description) {
-    lines.add(".TP");
-    lines.add(".B " + text(head));
-    lines.add(text(String.join(" ", description)));
+  /**
+   * What the help says below a heading. In a list of options or commands, a line that is not
+   * indented is a heading.
+   */
+  private static void section(List<String> lines, String heading, String help) {
+    if (help.isBlank()) {
+      return;
+    }
+    lines.add(".SH " + heading);
+    lines.add(".nf");
+    boolean grouped = heading.equals("OPTIONS") || heading.equals("COMMANDS");
+    help.lines()
+        .filter(line -> !line.isBlank())
+        .map(line -> grouped && !line.startsWith(" ") ? ".SS " + text(line) + "\n.nf" : text(line))
+        .forEach(lines::add);
+    lines.add(".fi");
   }
 
   /**

@@ -12,7 +12,7 @@ import io.mortise.cli.child.ChildGuardian;
 import io.mortise.cli.child.LeaderPause;
 import io.mortise.cli.child.RunEvent;
 import io.mortise.cli.child.Signals;
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.OutputSanitizer;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
 import java.io.IOException;

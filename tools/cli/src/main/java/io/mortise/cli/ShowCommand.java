@@ -7,9 +7,9 @@ import io.mortise.admin.LockInfo;
 import io.mortise.cli.output.LockListing;
 import io.mortise.cli.output.Pager;
 import io.mortise.cli.output.Terminal;
-import io.mortise.console.internal.view.JsonWriter;
-import io.mortise.console.internal.view.LockFormatter;
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.JsonWriter;
+import io.mortise.console.view.LockFormatter;
+import io.mortise.console.view.OutputSanitizer;
 import java.io.PrintStream;
 import java.text.Normalizer;
 import java.time.Duration;
@@ -61,7 +61,8 @@ final class ShowCommand implements Callable<Integer> {
       lock =
           found.orElseGet(
               () ->
-                  new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of()));
+                  new LockInfo(
+                      name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of(), 0, null));
       if (found.isEmpty()) {
         twin = twin(client.admin());
       }

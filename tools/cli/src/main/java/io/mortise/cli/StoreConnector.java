@@ -2,7 +2,7 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.LockClientBuilder;
-import io.mortise.console.internal.view.NestedRuns;
+import io.mortise.console.view.NestedRuns;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;

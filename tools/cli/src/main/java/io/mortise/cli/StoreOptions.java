@@ -2,7 +2,7 @@ package io.mortise.cli;
 
 import io.mortise.LockClient;
 import io.mortise.StoreUnfitException;
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.OutputSanitizer;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
 import java.io.IOException;
@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 /** Which store a command talks to. */
 final class StoreOptions extends CommonOptions {
   /** The logger of what operators do at the console and in {@code top}. */
-  static final String AUDIT = "io.mortise.console.internal.api.Evictor";
+  static final String AUDIT = "io.mortise.console.observer.Evictor";
 
   static final String VARIABLE = "MORTISE_STORE";
   private static final Pattern MEMORY_MEMBER = Pattern.compile("[:,]mem:");

@@ -1,6 +1,6 @@
 package io.mortise.cli;
 
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import io.mortise.torture.run.InjectedFault;
 import io.mortise.torture.run.RunTotals;

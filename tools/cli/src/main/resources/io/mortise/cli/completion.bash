@@ -1,24 +1,21 @@
-# Completion of 'mortise' for bash: commands, options, and names of locks, which it asks the store for.
-# Printed by 'mortise completion bash'. To use it, add to ~/.bashrc:  source <(mortise completion bash)
 
+# What picocli's script above does not know: names of locks, which the store is asked for, and the command of 'mortise run'.
 _mortise() {
-  local tool=$1 words command='' store='' i cur='' prev candidates='' options='' name
+  local tool=$1 line=${COMP_LINE:0:$COMP_POINT} cur='' command='' store='' i name
+  local -a words
   # By blanks: bash itself also splits at colons, which names and URLs have.
-  read -ra words <<<"${COMP_LINE:0:COMP_POINT}"
-  if [[ ${COMP_LINE:0:COMP_POINT} != *[[:space:]] ]]; then
+  if [ -n "${ZSH_VERSION-}" ]; then read -rA words <<<"$line"; else read -ra words <<<"$line"; fi
+  if [[ $line != *[[:space:]] ]]; then
     cur=${words[${#words[@]} - 1]}
     words=("${words[@]:0:${#words[@]} - 1}")
   fi
-  prev=${words[${#words[@]} - 1]}
+  COMPREPLY=()
   for ((i = 1; i < ${#words[@]}; i++)); do
     case ${words[i]} in
       --)
-        # The command of mortise run.
-        if ((i == ${#words[@]} - 1)); then
-          while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen -c -- "$cur")
-        else
-          while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen -f -- "$cur")
-        fi
+        local kind=-f
+        if ((i == ${#words[@]} - 1)); then kind=-c; fi
+        while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen $kind -- "$cur")
         return
         ;;
       --store)
@@ -30,30 +27,20 @@ _mortise() {
       *) command=${command:-${words[i]}} ;;
     esac
   done
-  case $command in
-    '') candidates='@COMMANDS@' ;;
-@CASES@
-  esac
-  case $command$prev in
-@VALUES@
-  esac
-  COMPREPLY=()
-  if [[ $cur == -* ]]; then
-    candidates=$options
-  fi
-  while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen -W "$candidates" -- "$cur")
-  case $cur:$prev:$command in
+  COMP_WORDS=("${words[@]}" "$cur")
+  COMP_CWORD=${#words[@]}
+  _complete_mortise
+  case $cur:${words[${#words[@]} - 1]}:$command in
     -* | *:--store:*) ;;
-    *:@NAMED@)
+    *:run | *:ls | *:show | *:evict)
       while IFS= read -r name; do
-        COMPREPLY+=("$(printf %q "$name")")
+        if [ -n "${ZSH_VERSION-}" ]; then COMPREPLY+=("$name"); else COMPREPLY+=("$(printf %q "$name")"); fi
       done < <("$tool" ls --names --limit=200 ${store:+"--store=$store"} "$cur" 2>/dev/null)
       ;;
   esac
   # What bash takes for the word begins behind the last colon or equals sign.
-  if [[ $cur == *[:=]* ]]; then
-    local before=${cur%"${cur##*[:=]}"}
-    COMPREPLY=("${COMPREPLY[@]#"$before"}")
+  if [[ -z ${ZSH_VERSION-} && $cur == *[:=]* ]]; then
+    COMPREPLY=("${COMPREPLY[@]#"${cur%"${cur##*[:=]}"}"}")
   fi
 }
 complete -o default -F _mortise mortise

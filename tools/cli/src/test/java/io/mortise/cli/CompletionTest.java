@@ -30,7 +30,11 @@ class CompletionTest extends CommandHarness {
     Path tool =
         Files.writeString(
             folder.resolve("mortise"),
-            "#!/bin/sh\nprintf '%s\\n' \"$@\" >"
+            "#!/bin/sh\n[ \"$1\" != completion ] || exec '"
+                + Path.of(System.getProperty("java.home"), "bin/java")
+                + "' -cp '"
+                + System.getProperty("java.class.path")
+                + "' io.mortise.cli.Main \"$@\"\nprintf '%s\\n' \"$@\" >"
                 + folder.resolve("asked")
                 + "\nprintf '%s\\n' invoice/42 invoice:43 'my job'\n");
     Files.setPosixFilePermissions(tool, PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -56,7 +60,7 @@ class CompletionTest extends CommandHarness {
     String script =
         "source "
             + script("bash")
-            + "; COMP_LINE='"
+            + "; compopt() { :; }; COMP_LINE='"
             + line.stripTrailing()
             + "' COMP_POINT=${#COMP_LINE}; COMPREPLY=(); _mortise mortise; echo \"${COMPREPLY[*]}\"";
     assertThat(said("bash", "-c", script)).contains(offered.split(" (?=[^\\\\])", -1)[0]);
@@ -72,7 +76,7 @@ class CompletionTest extends CommandHarness {
         "-c",
         "source "
             + script("bash")
-            + "; COMP_LINE='mortise show --store redis://h:1 inv'; COMP_POINT=${#COMP_LINE}; _mortise mortise");
+            + "; compopt() { :; }; COMP_LINE='mortise show --store redis://h:1 inv'; COMP_POINT=${#COMP_LINE}; _mortise mortise");
     assertThat(folder.resolve("asked"))
         .hasContent("ls\n--names\n--limit=200\n--store=redis://h:1\ninv");
   }
@@ -81,8 +85,7 @@ class CompletionTest extends CommandHarness {
   void givenFish_whenAskedToComplete_thenItOffersThat() throws Exception {
     assumeTrue(TerminalRun.runs("fish", "--version"), "no fish on the PATH");
     String source = "source " + script("fish") + "; complete -C ";
-    assertThat(said("fish", "--no-config", "-c", source + "'mortise evi'"))
-        .startsWith("evict\tEnd");
+    assertThat(said("fish", "--no-config", "-c", source + "'mortise evi'")).startsWith("evict");
     assertThat(said("fish", "--no-config", "-c", source + "'mortise show inv'"))
         .contains("invoice/42", "invoice:43");
     assertThat(said("fish", "--no-config", "-c", source + "'mortise ls --sort tr'"))
@@ -91,15 +94,19 @@ class CompletionTest extends CommandHarness {
   }
 
   @Test
-  void givenZsh_whenItReadsTheScript_thenItHasTheFunction() throws Exception {
+  void givenZsh_whenAskedToComplete_thenItOffersThat() throws Exception {
     assumeTrue(TerminalRun.runs("zsh", "--version"), "no zsh on the PATH");
-    assertThat(
-            said(
-                "zsh",
-                "-f",
-                "-c",
-                "compdef() { echo \"$@\"; }; source " + script("zsh") + "; whence -w _mortise"))
-        .contains("_mortise mortise", "_mortise: function");
+    String asked =
+        "autoload -U +X compinit; compdef() { :; }; source "
+            + script("zsh")
+            + "; ask() { emulate -L sh; COMP_LINE=$1; COMP_POINT=${#1}; COMPREPLY=(); _mortise mortise;"
+            + " echo \"${COMPREPLY[@]}\"; }; ";
+    assertThat(said("zsh", "-f", "-c", asked + "ask 'mortise evi'")).contains("evict");
+    assertThat(said("zsh", "-f", "-c", asked + "ask 'mortise ls --sort tr'")).contains("trouble");
+    assertThat(said("zsh", "-f", "-c", asked + "ask 'mortise show --store redis://h:1 inv'"))
+        .contains("invoice/42 invoice:43 my job");
+    assertThat(folder.resolve("asked"))
+        .hasContent("ls\n--names\n--limit=200\n--store=redis://h:1\ninv");
   }
 
   @Test
@@ -124,12 +131,12 @@ class CompletionTest extends CommandHarness {
     assertThat(pages.resolve("mortise-run.1"))
         .content()
         .startsWith(".TH MORTISE\\-RUN 1 ")
-        .contains(".SS How long it is held\n", ".B \\-\\-ttl DURATION\n");
+        .contains(".SS How long it is held\n", "\\-\\-ttl=DURATION");
     assertThat(pages.resolve("mortise-ls.1"))
         .content()
-        .contains("held, waited, gone, shut, free")
+        .contains("name, held, waiting, trouble")
         .doesNotContain("For completion");
-    assertThat(pages.resolve("mortise.1")).content().contains(".B waits\n");
+    assertThat(pages.resolve("mortise.1")).content().contains("\n  waits ");
     execute("man", "run");
     assertThat(out()).isEqualTo(Files.readString(pages.resolve("mortise-run.1")));
     assumeTrue(TerminalRun.runs("groff", "--version"), "no groff on the PATH");

@@ -83,7 +83,7 @@ class ConsoleCommandTest extends CommandHarness {
             assertThat(get(link, "api/v1/status"))
                 .contains("\"mode\":\"sqlite", "\"namespace\":\"orders\"");
             assertThat(get(link, "")).contains("<!doctype html>");
-            assertThat(locks.admin().listAll("", null, 10).locks()).hasSize(1);
+            assertThat(locks.admin().listAll("", null, 10).items()).hasSize(1);
           },
           "--listen=0");
       assertThat(lease.isValid()).isTrue();

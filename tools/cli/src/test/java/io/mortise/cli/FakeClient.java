@@ -19,13 +19,12 @@ import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockPage;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockSummary;
-import io.mortise.admin.SessionPage;
+import io.mortise.admin.Page;
+import io.mortise.admin.SessionInfo;
 import io.mortise.admin.StoreInfo;
 import io.mortise.admin.StoreInfo.Feature;
-import io.mortise.admin.SurveyPage;
 import io.mortise.event.LeaseEnd;
 import io.mortise.function.CheckedConsumer;
 import io.mortise.function.CheckedSupplier;
@@ -317,12 +316,12 @@ final class FakeClient implements LockClient {
     }
 
     @Override
-    public LockPage list(String prefix, @Nullable String cursor, int limit) {
+    public Page<LockInfo> list(String prefix, @Nullable String cursor, int limit) {
       // One lock a page, so that paging is seen.
       int at = cursor == null ? 0 : Integer.parseInt(cursor);
       return at >= views.size()
-          ? new LockPage(List.of(), null)
-          : new LockPage(
+          ? new Page<>(List.of(), null)
+          : new Page<>(
               views.subList(at, at + 1).stream()
                   .filter(view -> view.name().startsWith(prefix))
                   .toList(),
@@ -330,13 +329,13 @@ final class FakeClient implements LockClient {
     }
 
     @Override
-    public LockPage listAll(String prefix, @Nullable String cursor, int limit) {
+    public Page<LockInfo> listAll(String prefix, @Nullable String cursor, int limit) {
       return list(prefix, cursor, limit);
     }
 
     @Override
-    public SurveyPage survey(String prefix, @Nullable String cursor, int limit) {
-      return new SurveyPage(views.stream().map(FakeAdmin::summary).toList(), null);
+    public Page<LockSummary> survey(String prefix, @Nullable String cursor, int limit) {
+      return new Page<>(views.stream().map(FakeAdmin::summary).toList(), null);
     }
 
     private static LockSummary summary(LockInfo lock) {
@@ -353,8 +352,8 @@ final class FakeClient implements LockClient {
     }
 
     @Override
-    public SessionPage sessions(@Nullable String cursor, int limit) {
-      return new SessionPage(List.of(), null);
+    public Page<SessionInfo> sessions(@Nullable String cursor, int limit) {
+      return new Page<>(List.of(), null);
     }
 
     @Override

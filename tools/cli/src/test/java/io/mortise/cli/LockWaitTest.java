@@ -45,8 +45,10 @@ class LockWaitTest {
                         Duration.ofSeconds(10),
                         null,
                         false,
+                        null,
+                        Duration.ZERO,
                         null))
             .toList();
-    return new LockInfo("job", OptionalInt.empty(), 1, Duration.ZERO, List.of(), waiters);
+    return new LockInfo("job", OptionalInt.empty(), 1, Duration.ZERO, List.of(), waiters, 0, null);
   }
 }

@@ -78,7 +78,8 @@ final class SampleLocks {
 
   /** Held by nobody, but shut. */
   static LockInfo shut(String name) {
-    return new LockInfo(name, OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of());
+    return new LockInfo(
+        name, OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of(), 0, null);
   }
 
   /** Its holder's process is gone, and an at-least time keeps it shut for so many seconds. */
@@ -94,9 +95,18 @@ final class SampleLocks {
             Duration.ZERO,
             null,
             false,
+            null,
+            Duration.ZERO,
             null);
     return new LockInfo(
-        name, OptionalInt.empty(), 7, Duration.ofSeconds(shutSeconds), List.of(dead), List.of());
+        name,
+        OptionalInt.empty(),
+        7,
+        Duration.ofSeconds(shutSeconds),
+        List.of(dead),
+        List.of(),
+        0,
+        null);
   }
 
   /** The same of which the store still knows who it was, and how the hold before has ended. */
@@ -160,8 +170,11 @@ final class SampleLocks {
             Duration.ofSeconds(20),
             null,
             false,
+            null,
+            Duration.ZERO,
             null);
-    return new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(other), List.of());
+    return new LockInfo(
+        name, OptionalInt.empty(), 0, Duration.ZERO, List.of(other), List.of(), 0, null);
   }
 
   /** Held by the waiter of {@link #held}, and waited for by its holder. */
@@ -175,7 +188,8 @@ final class SampleLocks {
 
   private static LockInfo lock(
       String name, long lastToken, List<LockParticipant> holders, List<LockParticipant> waiters) {
-    return new LockInfo(name, OptionalInt.empty(), lastToken, Duration.ZERO, holders, waiters);
+    return new LockInfo(
+        name, OptionalInt.empty(), lastToken, Duration.ZERO, holders, waiters, 0, null);
   }
 
   private static LockParticipant party(
@@ -190,6 +204,8 @@ final class SampleLocks {
         Duration.ofSeconds(11),
         null,
         attempt.isSticky(),
+        null,
+        Duration.ZERO,
         null);
   }
 }

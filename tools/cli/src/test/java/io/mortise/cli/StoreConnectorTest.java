@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.console.internal.view.NestedRuns;
+import io.mortise.console.view.NestedRuns;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

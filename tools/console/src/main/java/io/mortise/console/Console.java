@@ -7,7 +7,7 @@ import io.mortise.console.internal.api.ConsoleApi;
 import io.mortise.console.internal.http.AccessToken;
 import io.mortise.console.internal.http.ConsoleServer;
 import io.mortise.console.internal.http.ConsoleSite;
-import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.observer.Observer;
 import io.mortise.spi.time.Ticker;
 import java.io.IOException;
 import java.io.UncheckedIOException;

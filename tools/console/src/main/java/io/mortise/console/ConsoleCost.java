@@ -1,8 +1,8 @@
 package io.mortise.console;
 
 import io.mortise.annotation.Beta;
-import io.mortise.console.internal.observer.LookCost;
-import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.observer.LookCost;
+import io.mortise.console.observer.Observer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -8,7 +8,7 @@ import io.mortise.console.internal.http.ConsoleSite;
 import io.mortise.console.internal.http.RecentFailure;
 import io.mortise.console.internal.http.RefusedException;
 import io.mortise.console.internal.http.ServletSite;
-import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.observer.Observer;
 import io.mortise.spi.time.Ticker;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;

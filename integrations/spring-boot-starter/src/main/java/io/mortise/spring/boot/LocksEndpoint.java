@@ -9,8 +9,8 @@ import io.mortise.admin.LocalWait.LocalCaller;
 import io.mortise.admin.LocalWaits;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockPage;
 import io.mortise.admin.LockParticipant;
+import io.mortise.admin.Page;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -51,13 +51,13 @@ final class LocksEndpoint {
   Map<String, Object> locks(
       @org.springframework.lang.Nullable @Nullable String prefix,
       @org.springframework.lang.Nullable @Nullable String cursor) {
-    LockPage page =
+    Page<LockInfo> page =
         asked(
             admin ->
                 admin.list(Objects.requireNonNullElse(prefix, ""), cursor, LockAdmin.MAX_PAGE));
     Map<String, Object> all = new LinkedHashMap<>();
     all.put("store", locks.admin().store().display());
-    all.put("locks", page.locks().stream().map(LocksEndpoint::described).toList());
+    all.put("locks", page.items().stream().map(LocksEndpoint::described).toList());
     if (page.next() != null) {
       all.put("next", page.next());
     }

@@ -122,8 +122,8 @@ class ConsoleIT extends ConsoleRequests {
           .containsEntry("mode", "sqlite")
           .containsKey("findings");
       assertThat(json(app, "/mortise/api/v1/status")).containsEntry("mode", "sqlite");
-      assertThat(app.locks().admin().listAll("", null, 10).locks()).as("of doctor").isEmpty();
-      assertThat(app.locks().admin().sessions(null, 10).sessions()).as("of doctor").isEmpty();
+      assertThat(app.locks().admin().listAll("", null, 10).items()).as("of doctor").isEmpty();
+      assertThat(app.locks().admin().sessions(null, 10).items()).as("of doctor").isEmpty();
       BoundedWait.until(
           LIMIT,
           "the first survey",

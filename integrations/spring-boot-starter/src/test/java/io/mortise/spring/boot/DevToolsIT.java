@@ -122,7 +122,7 @@ class DevToolsIT {
           assertThat(next.group(3)).as("threads").isEqualTo(first.group(3));
           assertThat(connections(redis)).as("connections").isEqualTo(connections);
           assertThat(client.admin().find("other").orElseThrow().waiterCount()).isEqualTo(1);
-          assertThat(client.admin().sessions(null, 10).sessions()).as("sessions").hasSize(2);
+          assertThat(client.admin().sessions(null, 10).items()).as("sessions").hasSize(2);
           token = Long.parseLong(next.group(2));
         }
         assertThat(other.isValid()).isTrue();

@@ -71,7 +71,7 @@ final class FileDocuments implements VersionedDocuments {
               timeout,
               Duration.ofMillis(500),
               Duration.ofMillis(10));
-      return DocumentStore.withoutClock(profile, documents, documents, ticker, wallClock);
+      return DocumentStore.clockless(profile, documents, documents, ticker, wallClock);
     } catch (IOException e) {
       throw new StoreUnavailableException("Folder '" + folder + "' cannot be opened.", e);
     }

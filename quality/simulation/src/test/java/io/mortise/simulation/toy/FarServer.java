@@ -34,7 +34,7 @@ final class FarServer {
   private final Random random = new Random(1);
   private final PriorityQueue<Event> events =
       new PriorityQueue<>(Comparator.comparingLong(Event::at).thenComparingLong(Event::number));
-  private final TimelessDocuments server = new TimelessDocuments();
+  private final ClocklessToyDocuments server = new ClocklessToyDocuments();
   private final Map<String, Integer> requests = new TreeMap<>();
   private long micros;
   private long numbers;
@@ -75,7 +75,7 @@ final class FarServer {
   /** The store as a process opens it. */
   LockStore store() {
     return DocumentStoreOpener.open(
-        TimelessStoreUnderTest.PROFILE,
+        ClocklessToyStoreUnderTest.PROFILE,
         new FarDocuments(),
         new FarDocuments(),
         () -> TimeUnit.MICROSECONDS.toNanos(micros),

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 class KeyedBatcherTest {
   private static final LockName LOCK = LockName.of("shared-steps");
 
-  private final TimelessDocuments server = new TimelessDocuments();
+  private final ClocklessToyDocuments server = new ClocklessToyDocuments();
   private final Deque<Runnable> inFlight = new ArrayDeque<>();
   private final SessionId id = SessionId.random(new Random(1));
   private final List<Reply> replies = new ArrayList<>();
@@ -58,7 +58,7 @@ class KeyedBatcherTest {
   private StoreSession open() {
     LockStore store =
         DocumentStoreOpener.open(
-            TimelessStoreUnderTest.PROFILE,
+            ClocklessToyStoreUnderTest.PROFILE,
             new LimitedDocuments(),
             new LimitedDocuments(),
             () -> 0,

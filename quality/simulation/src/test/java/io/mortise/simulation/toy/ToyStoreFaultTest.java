@@ -113,7 +113,7 @@ class ToyStoreFaultTest {
   }
 
   private static List<AttemptId> view(LockStore store, LockName name) {
-    return BoundedWait.join(store.inspect(LockQuery.of(name))).locks().stream()
+    return BoundedWait.join(store.inspect(LockQuery.of(name))).items().stream()
         .flatMap(lock -> lock.holders().stream())
         .map(holder -> holder.attempt())
         .toList();

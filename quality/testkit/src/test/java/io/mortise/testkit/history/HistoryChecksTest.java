@@ -199,11 +199,14 @@ class HistoryChecksTest {
   void givenHolderOrWaiterLeftInTheStore_thenItIsALeak_andIdleRecordsAreNot() {
     AttemptId attempt = new AttemptId(new SessionId("AAAAAAAAAAAA"), 1);
     LockView.Participant participant =
-        new LockView.Participant(attempt, null, "", 1, 1, Duration.ZERO, Duration.ZERO, null);
+        new LockView.Participant(
+            attempt, null, "", 1, 1, Duration.ZERO, Duration.ZERO, null, Duration.ZERO, null);
     LockName name = LockName.of("L");
-    LockView idle = new LockView(name, 1, 1, Duration.ZERO, List.of(), List.of());
-    LockView held = new LockView(name, 1, 1, Duration.ZERO, List.of(participant), List.of());
-    LockView waited = new LockView(name, 1, 1, Duration.ZERO, List.of(), List.of(participant));
+    LockView idle = new LockView(name, 1, 1, Duration.ZERO, List.of(), List.of(), 0, null);
+    LockView held =
+        new LockView(name, 1, 1, Duration.ZERO, List.of(participant), List.of(), 0, null);
+    LockView waited =
+        new LockView(name, 1, 1, Duration.ZERO, List.of(), List.of(participant), 0, null);
     assertThat(HistoryChecks.leaks(List.of(idle))).isEmpty();
     assertThat(rules(HistoryChecks.leaks(List.of(idle, held, waited))))
         .containsExactly("leak", "leak");

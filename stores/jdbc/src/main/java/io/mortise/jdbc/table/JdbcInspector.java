@@ -2,16 +2,14 @@ package io.mortise.jdbc.table;
 
 import io.mortise.LockName;
 import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
 import io.mortise.internal.table.LockRecord;
 import io.mortise.internal.table.LockRecord.HoldEntry;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -41,43 +39,40 @@ public final class JdbcInspector {
     this.clock = clock;
   }
 
-  public LockViewPage page(LockQuery query) throws SQLException {
+  public Page<LockView> page(LockQuery query) throws SQLException {
     LockName only = query.name();
     if (only != null) {
       LockRepository.LockSnapshot lockSnapshot = repository.look(only.value(), SHOWN, clock);
       boolean shown =
           lockSnapshot != null && (query.idle() || !lockSnapshot.lock().isIdle(lockSnapshot.now()));
-      return new LockViewPage(shown ? views(List.of(lockSnapshot)) : List.of(), null);
+      return new Page<>(shown ? views(List.of(lockSnapshot)) : List.of(), null);
     }
     long now = clock.now();
-    RowPage page = rows(query, now);
+    Page<LockRow> page = rows(query, now);
     List<LockRepository.LockSnapshot> lockSnapshots = new ArrayList<>();
-    for (LockRow lock : page.locks()) {
+    for (LockRow lock : page.items()) {
       lockSnapshots.add(repository.look(now, lock, SHOWN));
     }
-    return new LockViewPage(views(lockSnapshots), page.next());
+    return new Page<>(views(lockSnapshots), page.next());
   }
 
-  /** The rows of the locks alone, and where the next page begins. */
-  private record RowPage(List<LockRow> locks, @Nullable String next) {}
-
-  private RowPage rows(LockQuery query, long now) throws SQLException {
+  /** The rows of the locks alone. */
+  private Page<LockRow> rows(LockQuery query, long now) throws SQLException {
     String from = query.cursor() == null ? "" : query.cursor();
     List<LockRow> locks =
         repository.page(query, from, now, query.limit() + 1).stream()
             .takeWhile(lock -> query.matches(lock.name))
             .toList();
     return locks.size() > query.limit()
-        ? new RowPage(locks.subList(0, query.limit()), locks.get(query.limit()).name.value())
-        : new RowPage(locks, null);
+        ? new Page<>(locks.subList(0, query.limit()), locks.get(query.limit()).name.value())
+        : new Page<>(locks, null);
   }
 
   /** See {@link io.mortise.spi.LockStore#survey}. */
-  public SurveyPage survey(LockQuery query) throws SQLException {
+  public Page<LockSummary> survey(LockQuery query) throws SQLException {
     long now = clock.now();
-    RowPage page = rows(query, now);
-    return new SurveyPage(
-        page.locks().stream().map(lock -> summary(lock, now)).toList(), page.next());
+    Page<LockRow> page = rows(query, now);
+    return new Page<>(page.items().stream().map(lock -> summary(lock, now)).toList(), page.next());
   }
 
   private static LockSummary summary(LockRow lock, long now) {
@@ -99,7 +94,7 @@ public final class JdbcInspector {
   }
 
   /** See {@link io.mortise.spi.LockStore#sessions}. */
-  public SessionPage sessions(@Nullable String cursor, int limit) throws SQLException {
+  public Page<SessionInfo> sessions(@Nullable String cursor, int limit) throws SQLException {
     long now = clock.now();
     List<SessionInfo> found =
         repository.sessionPage(
@@ -110,10 +105,11 @@ public final class JdbcInspector {
                     id,
                     ClientLabel.parse(session.client()).info(),
                     LockRecord.duration(session.ttl()),
-                    LockRecord.duration(session.left(now))));
+                    LockRecord.duration(session.left(now)),
+                    null));
     return found.size() > limit
-        ? new SessionPage(found.subList(0, limit), found.get(limit).session())
-        : new SessionPage(found, null);
+        ? new Page<>(found.subList(0, limit), found.get(limit).session())
+        : new Page<>(found, null);
   }
 
   private List<LockView> views(List<LockRepository.LockSnapshot> lockSnapshots)

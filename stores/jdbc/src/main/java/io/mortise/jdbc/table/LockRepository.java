@@ -44,7 +44,8 @@ public class LockRepository extends SessionRepository {
   record TokenRange(long token, int tokens) {
     /** The answer to the acquire. */
     Reply granted(Request.Acquire request) {
-      return new Reply.Granted(request.attempt(), token, tokens, false, request.terms().atMost());
+      return new Reply.Granted(
+          request.attempt(), token, tokens, false, request.terms().atMost(), null);
     }
   }
 

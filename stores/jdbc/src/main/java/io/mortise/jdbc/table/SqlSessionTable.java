@@ -61,7 +61,7 @@ public final class SqlSessionTable {
       }
       // A far server takes a while for each statement, and ends a transaction that takes too long.
       repository.insertSession(id, next, expiresAt, lives, spec.client().encoded());
-      return new Renewal.Renewed(now, List.of(), false);
+      return new Renewal.Renewed(now, List.of(), false, "");
     }
     if (!seen.isEmpty()) {
       repository.forget(id, next, seen);
@@ -100,7 +100,7 @@ public final class SqlSessionTable {
     Stream<Renewal.NumberedNotification> rest =
         oldest.stream()
             .filter(item -> !(item.notification() instanceof SessionNotification.HoldEnded));
-    return new Renewal.Renewed(now, Stream.concat(gone, rest).limit(TOLD).toList(), more);
+    return new Renewal.Renewed(now, Stream.concat(gone, rest).limit(TOLD).toList(), more, "");
   }
 
   /**

@@ -351,7 +351,8 @@ final class LockStateGenerator {
         known,
         new Mode(chance(50) ? 1 : capacity, capacity),
         new HoldTerms(chance(50) ? Duration.ofMinutes(10) : null, null, ""),
-        chance(50) ? 0 : 5);
+        chance(50) ? 0 : 5,
+        0);
   }
 
   private Request.Acquire acquire(AttemptId attempt, Mode mode, @Nullable SessionId dead) {

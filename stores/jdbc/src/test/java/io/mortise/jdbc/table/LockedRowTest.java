@@ -188,7 +188,7 @@ class LockedRowTest {
   void givenLockWhoseRowSomebodyKeepsLocked_whenInspected_thenItIsShownAllTheSame()
       throws Exception {
     LockQuery query = LockQuery.of(LockName.of(NAME));
-    assertThat(BoundedWait.join(store.inspect(query)).locks())
+    assertThat(BoundedWait.join(store.inspect(query)).items())
         .singleElement()
         .satisfies(view -> assertThat(view.holders()).hasSize(1));
   }

@@ -98,7 +98,8 @@ public final class LockCodec {
               number(text, 1, 17),
               (int) number(text, 17, 21),
               text.charAt(21) == '1',
-              text.length() > 22 ? time(text, 22) : null);
+              text.length() > 22 ? time(text, 22) : null,
+              null);
       case 'Q' -> new Reply.Queued(attempt, (int) number(text, 1, 8), holder(text), time(text, 8));
       case 'B' -> new Reply.Busy(attempt, holder(text), time(text, 8));
       case 'E' ->

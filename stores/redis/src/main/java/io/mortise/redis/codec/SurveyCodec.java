@@ -91,7 +91,8 @@ public final class SurveyCodec {
         id.value(),
         ClientLabel.parse(value.substring(33)).info(),
         Duration.ofMillis(number(value, 16, 32)),
-        left == -2 ? Duration.ZERO : Duration.ofMillis(Math.max(1, left)));
+        left == -2 ? Duration.ZERO : Duration.ofMillis(Math.max(1, left)),
+        null);
   }
 
   private static Duration between(long from, long to) {

@@ -1,5 +1,6 @@
 package io.mortise.redis.command;
 
+import io.mortise.admin.Page;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -65,14 +66,6 @@ public final class ScanPager<T> {
       ScanCommand scan, Function<List<String>, CompletionStage<List<T>>> look) {
     return new ScanPager<>(scan, look, true);
   }
-
-  /**
-   * One page.
-   *
-   * @param <T> what is shown of a key
-   * @param next where the next page begins; null if this was the last
-   */
-  public record ScanPage<T>(List<T> items, @Nullable String next) {}
 
   /**
    * Keys found, and where to go on; "0" at the end. The keys are sorted: a server that resizes its
@@ -148,7 +141,7 @@ public final class ScanPager<T> {
   }
 
   /** The page that begins at a cursor, or null; fails if it is not one of ours. */
-  public CompletionStage<ScanPage<T>> page(@Nullable String cursor, int limit) {
+  public CompletionStage<Page<T>> page(@Nullable String cursor, int limit) {
     Optional<ScanPosition> from =
         cursor == null ? Optional.of(ScanPosition.START) : ScanPosition.parse(cursor);
     return from.isPresent()
@@ -157,8 +150,7 @@ public final class ScanPager<T> {
             new IllegalArgumentException("'" + cursor + "' is not a cursor of this store."));
   }
 
-  private CompletionStage<ScanPage<T>> page(
-      int limit, ScanPosition from, List<T> items, int round) {
+  private CompletionStage<Page<T>> page(int limit, ScanPosition from, List<T> items, int round) {
     int room = limit - items.size();
     int count = from.count() > 0 ? from.count() : count(room, round);
     return scan.scan(from.cursor(), count)
@@ -183,7 +175,7 @@ public final class ScanPager<T> {
                         boolean last = next.equals(ScanPosition.START);
                         if (last || isFull(limit, items.size()) || round >= ROUNDS) {
                           return CompletableFuture.completedFuture(
-                              new ScanPage<>(items, last ? null : next.toString()));
+                              new Page<>(items, last ? null : next.toString()));
                         }
                         return page(limit, next, items, round + 1);
                       });

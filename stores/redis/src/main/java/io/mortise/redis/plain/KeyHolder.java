@@ -60,8 +60,10 @@ record KeyHolder(String value, Duration left) {
             0,
             Duration.ZERO,
             left,
+            null,
+            Duration.ZERO,
             null);
-    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(party), List.of());
+    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(party), List.of(), 0, null);
   }
 
   private static byte[] sha256(String text) {

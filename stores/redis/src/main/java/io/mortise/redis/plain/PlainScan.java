@@ -1,13 +1,13 @@
 package io.mortise.redis.plain;
 
 import io.mortise.LockName;
+import io.mortise.admin.Page;
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.command.ScanPager;
 import io.mortise.redis.command.ScanPager.FoundKeys;
 import io.mortise.redis.transport.RedisReplies;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -21,18 +21,18 @@ final class PlainScan {
     this.store = store;
   }
 
-  CompletionStage<LockViewPage> inspect(LockQuery query) {
+  CompletionStage<Page<LockView>> inspect(LockQuery query) {
     LockName name = query.name();
     if (name != null && PlainKeys.isFact(name)) {
-      return CompletableFuture.completedFuture(new LockViewPage(List.of(), null));
+      return CompletableFuture.completedFuture(new Page<>(List.of(), null));
     } else if (name != null) {
-      return plain(view(name).thenApply(view -> new LockViewPage(view.stream().toList(), null)));
+      return plain(view(name).thenApply(view -> new Page<>(view.stream().toList(), null)));
     }
     String pattern = KeySpace.pattern(store.options().prefix() + query.prefix());
     return plain(
         ScanPager.filling((cursor, count) -> scan(cursor, pattern, count), this::view)
             .page(query.cursor(), query.limit())
-            .thenApply(page -> new LockViewPage(page.items(), page.next())));
+            .thenApply(page -> new Page<>(page.items(), page.next())));
   }
 
   /** Fails as the SPI says, without what a stage wraps around it. */

@@ -2,6 +2,7 @@ package io.mortise.redis.plain;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
+import io.mortise.admin.Page;
 import io.mortise.internal.storekit.ExpiringKeySession;
 import io.mortise.internal.storekit.ExpiringKeyStore;
 import io.mortise.redis.codec.FactCodec;
@@ -12,7 +13,7 @@ import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
 import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockViewPage;
+import io.mortise.spi.LockView;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
@@ -185,7 +186,7 @@ public final class PlainStore extends ExpiringKeyStore {
   }
 
   @Override
-  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
     if (query.name() == null && options.prefix().isEmpty()) {
       return refused(
           "cannot tell locks from other keys: look at one by its name, or give its keys a prefix");

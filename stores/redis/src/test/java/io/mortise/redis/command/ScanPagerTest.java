@@ -2,8 +2,8 @@ package io.mortise.redis.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.mortise.admin.Page;
 import io.mortise.redis.command.ScanPager.FoundKeys;
-import io.mortise.redis.command.ScanPager.ScanPage;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.Seed;
 import java.time.Duration;
@@ -82,7 +82,7 @@ class ScanPagerTest {
     List<String> seen = new ArrayList<>();
     @Nullable String cursor = null;
     do {
-      ScanPage<String> page = BoundedWait.join(pager(table, isFilling).page(cursor, 7));
+      Page<String> page = BoundedWait.join(pager(table, isFilling).page(cursor, 7));
       seen.addAll(page.items());
       cursor = page.next();
       table.buckets.forEach(bucket -> Collections.rotate(bucket, 1));
@@ -111,7 +111,7 @@ class ScanPagerTest {
       @Nullable String cursor = null;
       int pages = 0;
       do {
-        ScanPage<String> page = BoundedWait.join(pager(table, isFilling).page(cursor, limit));
+        Page<String> page = BoundedWait.join(pager(table, isFilling).page(cursor, limit));
         assertThat(page.items()).hasSizeLessThanOrEqualTo(limit);
         seen.addAll(page.items());
         cursor = page.next();

@@ -66,14 +66,8 @@ public final class HelpLayout {
   }
 
   /** The heading below which an option stands. */
-  public static String headingOfOption(OptionSpec option) {
+  private static String headingOfOption(OptionSpec option) {
     return heading(OPTIONS, option.longestName());
-  }
-
-  /** The place of an option's heading among the others. */
-  public static int placeOf(String heading) {
-    int place = new ArrayList<>(OPTIONS.keySet()).indexOf(heading);
-    return place < 0 ? OPTIONS.size() : place;
   }
 
   private static String heading(Map<String, List<String>> groups, String name) {
@@ -84,7 +78,8 @@ public final class HelpLayout {
         .orElse(OTHERS);
   }
 
-  private static String commands(Help help) {
+  /** The commands below this one, in groups. */
+  public static String commands(Help help) {
     Map<String, List<CommandLine>> groups = grouped(COMMANDS);
     help.commandSpec().subcommands().values().stream()
         .filter(command -> !command.getCommandSpec().usageMessage().hidden())
@@ -127,7 +122,8 @@ public final class HelpLayout {
     return lines.length == 0 ? "" : lines[0];
   }
 
-  private static String options(Help help) {
+  /** The options of a command, in groups. */
+  public static String options(Help help) {
     List<OptionSpec> all =
         help.commandSpec().options().stream().filter(option -> !option.hidden()).toList();
     Map<String, List<OptionSpec>> groups = grouped(OPTIONS);

@@ -1,7 +1,7 @@
 package io.mortise.cli.output;
 
 import io.mortise.cli.view.FlightEvents.Entry;
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;

@@ -1,6 +1,6 @@
 package io.mortise.cli.output;
 
-import io.mortise.console.internal.view.GuaranteeFormatter;
+import io.mortise.console.view.GuaranteeFormatter;
 import io.mortise.guarantee.Fault;
 import io.mortise.guarantee.Guarantee;
 import io.mortise.guarantee.GuaranteeLevel;

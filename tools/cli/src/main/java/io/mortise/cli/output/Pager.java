@@ -1,6 +1,6 @@
 package io.mortise.cli.output;
 
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.OutputSanitizer;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.PrintStream;

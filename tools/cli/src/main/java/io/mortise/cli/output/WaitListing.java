@@ -2,10 +2,10 @@ package io.mortise.cli.output;
 
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
-import io.mortise.console.internal.view.LockFormatter;
-import io.mortise.console.internal.view.OutputSanitizer;
-import io.mortise.console.internal.view.WaitGraph;
-import io.mortise.console.internal.view.WaitGraph.Link;
+import io.mortise.console.view.LockFormatter;
+import io.mortise.console.view.OutputSanitizer;
+import io.mortise.console.view.WaitGraph;
+import io.mortise.console.view.WaitGraph.Link;
 import io.mortise.spi.time.DurationText;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,14 +1,14 @@
 package io.mortise.cli.top;
 
 import io.mortise.admin.LockInfo;
-import io.mortise.console.internal.api.Trouble;
-import io.mortise.console.internal.observer.ObservedEvent;
-import io.mortise.console.internal.observer.Observer;
-import io.mortise.console.internal.observer.Outages.Outage;
-import io.mortise.console.internal.observer.SeenLock;
-import io.mortise.console.internal.observer.WaitCycle;
-import io.mortise.console.internal.view.LockFormatter;
-import io.mortise.console.internal.view.LockFormatter.Condition;
+import io.mortise.console.observer.ObservedEvent;
+import io.mortise.console.observer.Observer;
+import io.mortise.console.observer.Outages.Outage;
+import io.mortise.console.observer.SeenLock;
+import io.mortise.console.observer.Trouble;
+import io.mortise.console.observer.WaitCycle;
+import io.mortise.console.view.LockFormatter;
+import io.mortise.console.view.LockFormatter.Condition;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

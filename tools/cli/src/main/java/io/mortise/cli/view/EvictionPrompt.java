@@ -2,8 +2,8 @@ package io.mortise.cli.view;
 
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
-import io.mortise.console.internal.view.LockFormatter;
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.LockFormatter;
+import io.mortise.console.view.OutputSanitizer;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;

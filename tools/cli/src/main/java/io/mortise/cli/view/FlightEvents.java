@@ -1,6 +1,6 @@
 package io.mortise.cli.view;
 
-import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.console.view.LockFormatter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

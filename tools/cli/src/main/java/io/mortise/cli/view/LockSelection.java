@@ -2,11 +2,11 @@ package io.mortise.cli.view;
 
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockPage;
 import io.mortise.admin.LockParticipant;
-import io.mortise.console.internal.api.Trouble;
-import io.mortise.console.internal.view.LockFormatter;
-import io.mortise.console.internal.view.LockFormatter.Condition;
+import io.mortise.admin.Page;
+import io.mortise.console.observer.Trouble;
+import io.mortise.console.view.LockFormatter;
+import io.mortise.console.view.LockFormatter.Condition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -97,11 +97,11 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
     int silent = 0;
     String next = null;
     do {
-      LockPage page =
+      Page<LockInfo> page =
           states.contains(State.FREE)
               ? admin.listAll(prefix, next, LockAdmin.MAX_PAGE)
               : admin.list(prefix, next, LockAdmin.MAX_PAGE);
-      for (LockInfo lock : page.locks()) {
+      for (LockInfo lock : page.items()) {
         if (isWanted(lock)) {
           kept.add(lock);
           found++;

@@ -5,10 +5,10 @@ import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockPage;
-import io.mortise.admin.SessionPage;
+import io.mortise.admin.LockSummary;
+import io.mortise.admin.Page;
+import io.mortise.admin.SessionInfo;
 import io.mortise.admin.StoreInfo;
-import io.mortise.admin.SurveyPage;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -50,24 +50,24 @@ final class FixedLocks implements LockAdmin {
   }
 
   @Override
-  public SurveyPage survey(String prefix, @Nullable String cursor, int limit) {
+  public Page<LockSummary> survey(String prefix, @Nullable String cursor, int limit) {
     answer();
     throw new UnsupportedOperationException();
   }
 
   @Override
-  public SessionPage sessions(@Nullable String cursor, int limit) {
+  public Page<SessionInfo> sessions(@Nullable String cursor, int limit) {
     answer();
     throw new UnsupportedOperationException();
   }
 
   @Override
-  public LockPage list(String prefix, @Nullable String cursor, int limit) {
-    return new LockPage(List.copyOf(locks.values()), null);
+  public Page<LockInfo> list(String prefix, @Nullable String cursor, int limit) {
+    return new Page<>(List.copyOf(locks.values()), null);
   }
 
   @Override
-  public LockPage listAll(String prefix, @Nullable String cursor, int limit) {
+  public Page<LockInfo> listAll(String prefix, @Nullable String cursor, int limit) {
     throw new UnsupportedOperationException();
   }
 

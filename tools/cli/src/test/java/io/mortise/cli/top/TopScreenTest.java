@@ -13,8 +13,8 @@ import io.mortise.cli.top.KeyPress.KeyName;
 import io.mortise.cli.top.ScreenLine.Style;
 import io.mortise.cli.view.LockSelection;
 import io.mortise.console.ConsoleAction;
-import io.mortise.console.internal.observer.Observer;
-import io.mortise.console.internal.observer.SeenLock;
+import io.mortise.console.observer.Observer;
+import io.mortise.console.observer.SeenLock;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import java.time.Duration;
@@ -76,6 +76,8 @@ class TopScreenTest {
         Duration.ZERO,
         null,
         false,
+        null,
+        Duration.ZERO,
         null);
   }
 
@@ -91,11 +93,13 @@ class TopScreenTest {
         Duration.ofSeconds(11),
         null,
         false,
+        null,
+        Duration.ZERO,
         null);
   }
 
   private void lock(String name, List<LockParticipant> holders, List<LockParticipant> waiters) {
-    lock(new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, holders, waiters));
+    lock(new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, holders, waiters, 0, null));
   }
 
   private void lock(LockInfo lock) {
@@ -107,7 +111,8 @@ class TopScreenTest {
     lock("calm", List.of(party("db1", 1, 5, 60)), List.of());
     lock("wanted", List.of(party("db2", 1, 7, 180)), List.of(party("db9", 1, 0, 12)));
     lock(
-        new LockInfo("shut", OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of()));
+        new LockInfo(
+            "shut", OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of(), 0, null));
   }
 
   private void press(String keys) {
@@ -306,7 +311,9 @@ class TopScreenTest {
             0,
             Duration.ZERO,
             List.of(party("db2", 1, 7, 180)),
-            List.of()));
+            List.of(),
+            0,
+            null));
     for (String key : List.of("e", "E", "e")) {
       press(key);
       assertThat(model.dialog()).isNull();
@@ -331,7 +338,8 @@ class TopScreenTest {
   @Test
   void givenShutLock_whenOpened_thenOnlyByTheStrongerFormAndItsName() {
     lock(
-        new LockInfo("shut", OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of()));
+        new LockInfo(
+            "shut", OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of(), 0, null));
     screen();
     press("e");
     assertThat(text())

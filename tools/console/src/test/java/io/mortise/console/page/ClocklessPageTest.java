@@ -9,8 +9,8 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
+import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.admin.SessionPage;
 import io.mortise.console.ClientProxy;
 import io.mortise.console.Console;
 import io.mortise.testkit.BoundedWait;
@@ -39,15 +39,16 @@ class ClocklessPageTest {
           Object answer = ClientProxy.call(admin, method, arguments);
           return switch (method.getName()) {
             case "find" -> ((Optional<?>) answer).map(lock -> unjudged((LockInfo) lock));
-            case "sessions" -> unjudged((SessionPage) answer);
+            case "sessions" -> unjudged((Page<?>) answer);
             default -> answer;
           };
         });
   }
 
-  private static SessionPage unjudged(SessionPage page) {
-    return new SessionPage(
-        page.sessions().stream()
+  private static Page<SessionInfo> unjudged(Page<?> page) {
+    return new Page<>(
+        page.items().stream()
+            .map(SessionInfo.class::cast)
             .map(
                 session ->
                     new SessionInfo(

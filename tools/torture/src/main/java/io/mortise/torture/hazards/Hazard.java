@@ -1,6 +1,6 @@
 package io.mortise.torture.hazards;
 
-import io.mortise.console.internal.view.HazardStory;
+import io.mortise.console.view.HazardStory;
 import io.mortise.torture.hazards.UnexpectedOutcomeException.NaiveLockSurvivedException;
 
 /**

@@ -1,6 +1,6 @@
 package io.mortise.torture.hazards;
 
-import io.mortise.console.internal.view.HazardStory;
+import io.mortise.console.view.HazardStory;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

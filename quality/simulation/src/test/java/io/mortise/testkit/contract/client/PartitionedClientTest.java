@@ -9,7 +9,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockPage;
+import io.mortise.admin.Page;
 import io.mortise.spi.LockQuery;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.PartitionedMemStore;
@@ -132,10 +132,10 @@ class PartitionedClientTest {
     }
     for (int limit : new int[] {1, 3, 7, 100}) {
       List<String> seen = new ArrayList<>();
-      LockPage page = client.admin().list("page/", null, limit);
+      Page<LockInfo> page = client.admin().list("page/", null, limit);
       while (true) {
-        assertThat(page.locks()).hasSizeLessThanOrEqualTo(limit);
-        page.locks().stream().map(LockInfo::name).forEach(seen::add);
+        assertThat(page.items()).hasSizeLessThanOrEqualTo(limit);
+        page.items().stream().map(LockInfo::name).forEach(seen::add);
         if (page.next() == null) {
           break;
         }
@@ -157,7 +157,7 @@ class PartitionedClientTest {
     client.close();
     assertThat(first.isValid()).isFalse();
     assertThat(second.isValid()).isFalse();
-    assertThat(BoundedWait.join(store.inspect(LockQuery.all())).locks()).isEmpty();
+    assertThat(BoundedWait.join(store.inspect(LockQuery.all())).items()).isEmpty();
     assertThatThrownBy(() -> client.lock("any").tryAcquire())
         .isInstanceOf(IllegalStateException.class);
   }

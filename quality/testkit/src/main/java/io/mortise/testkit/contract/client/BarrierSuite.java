@@ -50,7 +50,7 @@ class BarrierSuite extends ClientSuite {
    * asks finds it free.
    */
   private List<LockView> places() {
-    return BoundedWait.join(store().inspect(LockQuery.all())).locks().stream()
+    return BoundedWait.join(store().inspect(LockQuery.all())).items().stream()
         .filter(view -> view.name().value().startsWith(DOOR + "/"))
         .filter(
             view ->

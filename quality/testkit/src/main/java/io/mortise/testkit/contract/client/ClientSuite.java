@@ -218,7 +218,7 @@ abstract class ClientSuite {
   }
 
   private List<LockView> look(String name) {
-    return BoundedWait.join(store().inspect(LockQuery.of(LockName.of(name)))).locks();
+    return BoundedWait.join(store().inspect(LockQuery.of(LockName.of(name)))).items();
   }
 
   /** Until so many attempts stand in the store's queue. */

@@ -195,7 +195,7 @@ class LoadSuite extends ClientSuite {
         "threads ended with their clients: " + newThreads(before),
         () -> newThreads(before).size() <= 3);
     if (under.listsLocks()) {
-      assertThat(BoundedWait.join(store().inspect(LockQuery.all())).locks()).isEmpty();
+      assertThat(BoundedWait.join(store().inspect(LockQuery.all())).items()).isEmpty();
     }
   }
 

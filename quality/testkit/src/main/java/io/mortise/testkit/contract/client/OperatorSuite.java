@@ -13,8 +13,7 @@ import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockState;
 import io.mortise.admin.LockSummary;
-import io.mortise.admin.SessionPage;
-import io.mortise.admin.SurveyPage;
+import io.mortise.admin.Page;
 import io.mortise.event.LeaseEnd;
 import io.mortise.spi.Capability;
 import io.mortise.testkit.RecordingConsumer;
@@ -41,17 +40,14 @@ class OperatorSuite extends ClientSuite {
     Lease lease = a.lock().acquire();
     LockAdmin admin = b.client().admin();
     LockSummary line =
-        allPages(cursor -> admin.survey(LOCK, cursor, 10), SurveyPage::locks, SurveyPage::next)
-            .stream()
+        allPages(cursor -> admin.survey(LOCK, cursor, 10), Page::items, Page::next).stream()
             .filter(lock -> lock.name().equals(LOCK))
             .findFirst()
             .orElseThrow();
     assertThat(line.state()).isEqualTo(LockState.HELD);
     assertThat(line.firstAttempt()).isEqualTo(holders(LOCK).get(0).attempt().encoded());
     if (under.listsSessions()) {
-      assertThat(
-              allPages(
-                  cursor -> admin.sessions(cursor, 10), SessionPage::sessions, SessionPage::next))
+      assertThat(allPages(cursor -> admin.sessions(cursor, 10), Page::items, Page::next))
           .anySatisfy(
               session -> {
                 assertThat(line.firstAttempt()).startsWith(session.session());

@@ -203,7 +203,7 @@ public abstract class DifferentialContract {
   }
 
   private static @Nullable LockView view(LockStore store, LockName name) {
-    List<LockView> views = BoundedWait.join(store.inspect(LockQuery.of(name))).locks();
+    List<LockView> views = BoundedWait.join(store.inspect(LockQuery.of(name))).items();
     return views.isEmpty() ? null : views.get(0);
   }
 }

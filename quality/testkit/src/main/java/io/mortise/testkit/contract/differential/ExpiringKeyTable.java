@@ -3,12 +3,12 @@ package io.mortise.testkit.contract.differential;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -121,7 +121,7 @@ public final class ExpiringKeyTable implements LockStore {
     }
 
     private static Reply grant(AttemptId attempt) {
-      return new Reply.Granted(attempt, 0, 1, true, null);
+      return new Reply.Granted(attempt, 0, 1, true, null, null);
     }
 
     @Override
@@ -147,7 +147,7 @@ public final class ExpiringKeyTable implements LockStore {
               });
       List<Renewal.NumberedNotification> notifications = new ArrayList<>();
       holdEnded.forEach((id, one) -> notifications.add(new Renewal.NumberedNotification(id, one)));
-      return done(new Renewal.Renewed(0, notifications, false));
+      return done(new Renewal.Renewed(0, notifications, false, ""));
     }
 
     private static @Nullable String opens(long previous) {
@@ -169,10 +169,10 @@ public final class ExpiringKeyTable implements LockStore {
   }
 
   @Override
-  public CompletionStage<LockViewPage> inspect(LockQuery query) {
+  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
     LockName only = query.name();
     return done(
-        new LockViewPage(
+        new Page<>(
             keys.entrySet().stream()
                 .filter(entry -> only == null || only.equals(entry.getKey()))
                 .map(entry -> view(entry.getKey(), entry.getValue()))
@@ -190,8 +190,10 @@ public final class ExpiringKeyTable implements LockStore {
             0,
             Duration.ZERO,
             key.ttl(),
+            null,
+            Duration.ZERO,
             null);
-    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(holder), List.of());
+    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(holder), List.of(), 0, null);
   }
 
   @Override

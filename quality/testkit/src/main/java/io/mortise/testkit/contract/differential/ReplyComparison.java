@@ -1,10 +1,10 @@
 package io.mortise.testkit.contract.differential;
 
 import io.mortise.LockName;
+import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
@@ -84,7 +84,7 @@ final class ReplyComparison {
         && actual instanceof SessionVerdict.Alive right) {
       same("beat", left.beat(), right.beat());
       near("time left", left.left(), right.left());
-    } else if (expected instanceof LockViewPage left && actual instanceof LockViewPage right) {
+    } else if (expected instanceof Page<?> left && actual instanceof Page<?> right) {
       page(left, right);
     } else {
       same("answer", expected, actual);
@@ -247,7 +247,7 @@ final class ReplyComparison {
     return expected.equals(actual);
   }
 
-  private void page(LockViewPage expected, LockViewPage actual) {
+  private void page(Page<?> expected, Page<?> actual) {
     Map<LockName, LockView> left = byName(expected);
     Map<LockName, LockView> right = byName(actual);
     same("locks", left.keySet(), right.keySet());
@@ -260,9 +260,12 @@ final class ReplyComparison {
         });
   }
 
-  private static Map<LockName, LockView> byName(LockViewPage page) {
+  private static Map<LockName, LockView> byName(Page<?> page) {
     Map<LockName, LockView> views = new TreeMap<>();
-    page.locks().forEach(view -> views.put(view.name(), view));
+    for (Object item : page.items()) {
+      LockView view = (LockView) item;
+      views.put(view.name(), view);
+    }
     return views;
   }
 

@@ -73,7 +73,7 @@ abstract class DocumentCrowdSuite extends DocumentsFixture {
   }
 
   private LockClient client(VersionedDocuments documents) {
-    StoreProfile pushing = DocumentStore.profileWithoutClock("crowd", LONG);
+    StoreProfile pushing = DocumentStore.clocklessProfile("crowd", LONG);
     StoreProfile profile =
         pushes()
             ? pushing
@@ -85,7 +85,7 @@ abstract class DocumentCrowdSuite extends DocumentsFixture {
                 pushing.expiryLag());
     return LockClient.builder()
         .store(
-            DocumentStore.withoutClock(
+            DocumentStore.clockless(
                 profile, documents, documents, Ticker.SYSTEM, InstantSource.system()))
         .ttl(Duration.ofSeconds(pushes() ? 60 : 10))
         .build();

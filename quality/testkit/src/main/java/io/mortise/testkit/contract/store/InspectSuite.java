@@ -7,12 +7,12 @@ import io.mortise.LockName;
 import io.mortise.admin.EndedHold;
 import io.mortise.admin.EndedHold.EndCause;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.testkit.BoundedWait;
@@ -35,8 +35,8 @@ class InspectSuite extends StoreSuite {
   void givenUnknownLock_thenThereIsNothingToSee() {
     assertThat(look(LOCK)).isEmpty();
     needsList();
-    LockViewPage page = BoundedWait.join(store().inspect(LockQuery.all()));
-    assertThat(page.locks()).isEmpty();
+    Page<LockView> page = BoundedWait.join(store().inspect(LockQuery.all()));
+    assertThat(page.items()).isEmpty();
     assertThat(page.next()).isNull();
   }
 
@@ -205,9 +205,9 @@ class InspectSuite extends StoreSuite {
     List<LockName> names = new ArrayList<>();
     LockQuery next = query;
     for (int page = 0; page < 100; page++) {
-      LockViewPage found = BoundedWait.join(store().inspect(next));
-      assertThat(found.locks()).hasSizeLessThanOrEqualTo(query.limit());
-      found.locks().forEach(view -> names.add(view.name()));
+      Page<LockView> found = BoundedWait.join(store().inspect(next));
+      assertThat(found.items()).hasSizeLessThanOrEqualTo(query.limit());
+      found.items().forEach(view -> names.add(view.name()));
       String cursor = found.next();
       if (cursor == null) {
         return names;
@@ -243,7 +243,7 @@ class InspectSuite extends StoreSuite {
     for (int sweeps = 0; sweeps < 100; sweeps++) {
       assertThat(BoundedWait.join(store().sweep(8))).isBetween(0, 8);
     }
-    assertThat(BoundedWait.join(store().inspect(LockQuery.all())).locks()).isEmpty();
+    assertThat(BoundedWait.join(store().inspect(LockQuery.all())).items()).isEmpty();
   }
 
   @Test

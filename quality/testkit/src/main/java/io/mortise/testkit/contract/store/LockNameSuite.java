@@ -3,11 +3,11 @@ package io.mortise.testkit.contract.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
+import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
@@ -44,9 +44,9 @@ class LockNameSuite extends StoreSuite {
           assertThat(busy(b.acquire(name, b.attempt(), EX)).holder()).isNotNull();
         });
     if (under.listsLocks()) {
-      LockViewPage page =
+      Page<LockView> page =
           BoundedWait.join(store().inspect(new LockQuery(null, "", null, 1000, false)));
-      assertThat(page.locks().stream().map(LockView::name))
+      assertThat(page.items().stream().map(LockView::name))
           .containsExactlyInAnyOrderElementsOf(names);
     }
     if (under.capabilities().contains(Capability.SESSION)) {

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.admin.SessionPage;
 import io.mortise.spi.SessionId;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
@@ -99,9 +99,9 @@ class SessionListSuite extends StoreSuite {
     List<SessionInfo> found = new ArrayList<>();
     String cursor = null;
     for (int page = 0; page < 10_000; page++) {
-      SessionPage next = BoundedWait.join(store().sessions(cursor, limit));
-      assertThat(next.sessions()).hasSizeLessThanOrEqualTo(limit);
-      found.addAll(next.sessions());
+      Page<SessionInfo> next = BoundedWait.join(store().sessions(cursor, limit));
+      assertThat(next.items()).hasSizeLessThanOrEqualTo(limit);
+      found.addAll(next.items());
       cursor = next.next();
       if (cursor == null) {
         return found;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
+import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -165,8 +165,8 @@ abstract class StoreSuite {
   }
 
   final Optional<LockView> look(LockName name) {
-    LockViewPage page = BoundedWait.join(store().inspect(LockQuery.of(name)));
-    return page.locks().stream().findFirst();
+    Page<LockView> page = BoundedWait.join(store().inspect(LockQuery.of(name)));
+    return page.items().stream().findFirst();
   }
 
   final List<AttemptId> holders(LockName name) {

@@ -7,12 +7,11 @@ import io.mortise.HoldTerms;
 import io.mortise.LockName;
 import io.mortise.admin.LockState;
 import io.mortise.admin.LockSummary;
-import io.mortise.admin.SurveyPage;
+import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockView;
-import io.mortise.spi.LockViewPage;
 import io.mortise.spi.Mode;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
@@ -43,8 +42,8 @@ class SurveySuite extends StoreSuite {
 
   @Test
   void givenNoLock_thenASurveyShowsNone() {
-    SurveyPage page = BoundedWait.join(store().survey(LockQuery.all()));
-    assertThat(page.locks()).isEmpty();
+    Page<LockSummary> page = BoundedWait.join(store().survey(LockQuery.all()));
+    assertThat(page.items()).isEmpty();
     assertThat(page.next()).isNull();
   }
 
@@ -305,10 +304,10 @@ class SurveySuite extends StoreSuite {
     Map<String, LockSummary> found = new LinkedHashMap<>();
     String cursor = null;
     for (int page = 0; page < 1000; page++) {
-      SurveyPage next =
+      Page<LockSummary> next =
           BoundedWait.join(store().survey(new LockQuery(null, prefix, cursor, limit, false)));
-      assertThat(next.locks()).hasSizeLessThanOrEqualTo(limit);
-      next.locks().forEach(line -> found.put(line.name(), line));
+      assertThat(next.items()).hasSizeLessThanOrEqualTo(limit);
+      next.items().forEach(line -> found.put(line.name(), line));
       cursor = next.next();
       if (cursor == null) {
         return List.copyOf(found.values());
@@ -321,10 +320,10 @@ class SurveySuite extends StoreSuite {
     Map<LockName, LockView> found = new LinkedHashMap<>();
     String cursor = null;
     for (int page = 0; page < 1000; page++) {
-      LockViewPage next =
+      Page<LockView> next =
           BoundedWait.join(store().inspect(new LockQuery(null, prefix, cursor, limit, false)));
-      assertThat(next.locks()).hasSizeLessThanOrEqualTo(limit);
-      next.locks().forEach(view -> found.put(view.name(), view));
+      assertThat(next.items()).hasSizeLessThanOrEqualTo(limit);
+      next.items().forEach(view -> found.put(view.name(), view));
       cursor = next.next();
       if (cursor == null) {
         return List.copyOf(found.values());

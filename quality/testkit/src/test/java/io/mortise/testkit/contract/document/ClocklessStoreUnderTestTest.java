@@ -17,7 +17,7 @@ class ClocklessStoreUnderTestTest {
     ClocklessStoreUnderTest watched =
         new ClocklessStoreUnderTest(ClocklessStoreUnderTestTest::none);
     assertThat(watched.capabilities())
-        .isEqualTo(DocumentStore.profileWithoutClock("x", Duration.ofSeconds(1)).capabilities());
+        .isEqualTo(DocumentStore.clocklessProfile("x", Duration.ofSeconds(1)).capabilities());
     assertThat(watched.withoutPush().capabilities())
         .isEqualTo(DocumentStore.CAPABILITIES_WITHOUT_CLOCK);
   }

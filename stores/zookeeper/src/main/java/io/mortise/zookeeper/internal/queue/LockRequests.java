@@ -109,7 +109,7 @@ final class LockRequests {
 
   Reply.Granted granted(ZooKeeperAttempt attempt) {
     return new Reply.Granted(
-        attempts.id(attempt), attempt.token(), attempt.tokens, attempt.isWanted(), null);
+        attempts.id(attempt), attempt.token(), attempt.tokens, attempt.isWanted(), null, null);
   }
 
   /** A request in flight gets an answer, all others a notification. */

@@ -6,7 +6,7 @@ import io.mortise.console.internal.http.Caller;
 import io.mortise.console.internal.http.ConsoleRequest;
 import io.mortise.console.internal.http.ConsoleResponse;
 import io.mortise.console.internal.http.RefusedException;
-import io.mortise.console.internal.observer.Observer;
+import io.mortise.console.observer.Observer;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.time.Ticker;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,6 @@
 package io.mortise.console.internal.api;
 
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.OutputSanitizer;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;

@@ -1,13 +1,13 @@
 package io.mortise.console.internal.api;
 
 import io.mortise.console.internal.http.RefusedException;
-import io.mortise.console.internal.observer.EventRing;
-import io.mortise.console.internal.observer.ObservedEvent;
-import io.mortise.console.internal.observer.ObservedKind;
-import io.mortise.console.internal.observer.Observer;
-import io.mortise.console.internal.observer.SeenLock;
-import io.mortise.console.internal.observer.SeenSession;
-import io.mortise.console.internal.view.LockFormatter;
+import io.mortise.console.observer.EventRing;
+import io.mortise.console.observer.ObservedEvent;
+import io.mortise.console.observer.ObservedKind;
+import io.mortise.console.observer.Observer;
+import io.mortise.console.observer.SeenLock;
+import io.mortise.console.observer.SeenSession;
+import io.mortise.console.view.LockFormatter;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;

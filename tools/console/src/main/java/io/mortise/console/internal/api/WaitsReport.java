@@ -1,12 +1,12 @@
 package io.mortise.console.internal.api;
 
 import io.mortise.admin.LockInfo;
-import io.mortise.console.internal.observer.Observer;
-import io.mortise.console.internal.observer.SeenLock;
-import io.mortise.console.internal.observer.WaitCycle;
-import io.mortise.console.internal.view.LockFormatter;
-import io.mortise.console.internal.view.WaitGraph;
-import io.mortise.console.internal.view.WaitGraph.Link;
+import io.mortise.console.observer.Observer;
+import io.mortise.console.observer.SeenLock;
+import io.mortise.console.observer.WaitCycle;
+import io.mortise.console.view.LockFormatter;
+import io.mortise.console.view.WaitGraph;
+import io.mortise.console.view.WaitGraph.Link;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,6 +1,6 @@
 package io.mortise.console.internal.http;
 
-import io.mortise.console.internal.view.JsonWriter;
+import io.mortise.console.view.JsonWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;

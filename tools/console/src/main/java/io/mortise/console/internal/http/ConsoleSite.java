@@ -3,7 +3,7 @@ package io.mortise.console.internal.http;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.console.internal.view.OutputSanitizer;
+import io.mortise.console.view.OutputSanitizer;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.Map;

@@ -1,0 +1,96 @@
+package io.mortise.simulation.toy;
+
+import static java.util.concurrent.CompletableFuture.completedFuture;
+
+import io.mortise.spi.document.VersionedDocuments;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server of the toy store, without a clock. A document that is not there has the version of the
+ * whole map, and is made only if none was removed since.
+ */
+final class ClocklessToyDocuments implements VersionedDocuments {
+  private final ReentrantLock guard = new ReentrantLock();
+  private final TreeMap<String, VersionedText> documents = new TreeMap<>();
+  private final Map<String, List<Runnable>> watches = new ConcurrentHashMap<>();
+  private long version = 1;
+  private long removed;
+
+  @Override
+  public CompletionStage<VersionedText> read(String key) {
+    guard.lock();
+    try {
+      return completedFuture(stands(key));
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private VersionedText stands(String key) {
+    VersionedText found = documents.get(key);
+    return found == null ? new VersionedText(null, Long.toString(version)) : found;
+  }
+
+  @Override
+  public CompletionStage<Written> compareAndSet(
+      String key, VersionedText found, @Nullable String text) {
+    Written written;
+    guard.lock();
+    try {
+      VersionedText before = documents.get(key);
+      boolean made =
+          found.text() == null
+              ? before == null && Long.parseLong(found.version()) >= removed
+              : found.equals(before);
+      if (made) {
+        write(key, text);
+      }
+      written = new Written(made, stands(key));
+    } finally {
+      guard.unlock();
+    }
+    if (written.made()) {
+      watches.getOrDefault(key, List.of()).forEach(Runnable::run);
+    }
+    return completedFuture(written);
+  }
+
+  private void write(String key, @Nullable String text) {
+    version++;
+    if (text == null) {
+      documents.remove(key);
+      removed = version;
+    } else {
+      documents.put(key, new VersionedText(text, Long.toString(version)));
+    }
+  }
+
+  @Override
+  public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
+    guard.lock();
+    try {
+      return completedFuture(
+          documents.tailMap(prefix).keySet().stream()
+              .takeWhile(key -> key.startsWith(prefix))
+              .filter(key -> key.compareTo(after) > 0)
+              .limit(limit)
+              .toList());
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  @Override
+  public Runnable watch(String key, Runnable changed) {
+    List<Runnable> ofKey = watches.computeIfAbsent(key, any -> new CopyOnWriteArrayList<>());
+    ofKey.add(changed);
+    return () -> ofKey.remove(changed);
+  }
+}

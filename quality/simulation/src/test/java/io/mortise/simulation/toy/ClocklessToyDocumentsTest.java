@@ -1,0 +1,18 @@
+package io.mortise.simulation.toy;
+
+import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.testkit.contract.document.DocumentsContract;
+
+/**
+ * The documents of the toy store, by the published rules. All "processes" of the suite share one
+ * object, which is the server itself: nothing here shows what two processes do. For that see {@code
+ * FileStoreProcessesTest}.
+ */
+class ClocklessToyDocumentsTest extends DocumentsContract {
+  private final ClocklessToyDocuments server = new ClocklessToyDocuments();
+
+  @Override
+  protected VersionedDocuments open() {
+    return server;
+  }
+}

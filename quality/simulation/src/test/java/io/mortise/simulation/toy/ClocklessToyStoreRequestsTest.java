@@ -1,0 +1,125 @@
+package io.mortise.simulation.toy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.mortise.LockName;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionVerdict;
+import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.ManualTime;
+import io.mortise.testkit.SessionDriver;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** How many requests a step takes, and that none of them is left out where it matters. */
+class ClocklessToyStoreRequestsTest {
+  private static final LockName LOCK = LockName.of("lock");
+  private static final Duration TTL = Duration.ofMinutes(5);
+  private static final Mode EX = Mode.EXCLUSIVE;
+  private static final String READ = "read";
+  private static final String WRITE = "compareAndSet";
+
+  private final ManualTime time = new ManualTime();
+  private final ClocklessToyDocuments server = new ClocklessToyDocuments();
+  private final List<String> requests = new ArrayList<>();
+  private final SessionDriver a =
+      SessionDriver.open(ClocklessToyStoreUnderTest.open(counted(), time), TTL, "a");
+  private final LockStore other = ClocklessToyStoreUnderTest.open(server, time);
+
+  private VersionedDocuments counted() {
+    return (VersionedDocuments)
+        Proxy.newProxyInstance(
+            VersionedDocuments.class.getClassLoader(),
+            new Class<?>[] {VersionedDocuments.class},
+            (proxy, method, arguments) -> {
+              if (List.of(READ, WRITE).contains(method.getName())) {
+                requests.add(method.getName());
+              }
+              return method.invoke(server, arguments);
+            });
+  }
+
+  private List<String> requests() {
+    List<String> sent = List.copyOf(requests);
+    requests.clear();
+    return sent;
+  }
+
+  /** Takes and releases a lock; returns its token. */
+  private static long use(SessionDriver session) {
+    Reply.Granted granted = session.hold(LOCK, EX);
+    session.end(LOCK, granted.attempt());
+    return granted.token();
+  }
+
+  private SessionVerdict judge() {
+    return BoundedWait.join(other.judge(a.id()));
+  }
+
+  @Test
+  void givenLockThatThisProcessUsedLast_thenAcquireReleaseAndRenewalAreOneWriteEach() {
+    requests();
+    AttemptId first = a.hold(LOCK, EX).attempt();
+    assertThat(requests()).as("of a lock that was never met").containsExactly(READ, WRITE);
+    a.end(LOCK, first);
+    assertThat(requests()).containsExactly(WRITE);
+    AttemptId second = a.hold(LOCK, EX).attempt();
+    assertThat(requests()).containsExactly(WRITE);
+    a.end(LOCK, second);
+    assertThat(requests()).containsExactly(WRITE);
+    assertThat(a.renew()).isInstanceOf(Renewal.Renewed.class);
+    // The toy's watch tells of own writes too, which are read then.
+    assertThat(requests()).containsOnlyOnce(WRITE).startsWith(WRITE);
+  }
+
+  @Test
+  void givenLockThatAnotherProcessUsedSince_thenTheWriteFromMemoryFails_andTheTokenRises() {
+    use(a);
+    long token = use(SessionDriver.open(other, TTL, "b"));
+    requests();
+    assertThat(a.hold(LOCK, EX).token()).isGreaterThan(token);
+    assertThat(requests()).containsExactly(WRITE, WRITE);
+  }
+
+  @Test
+  void givenLockThatAnotherProcessHolds_whenItIsAskedForFromMemory_thenItIsBusy() {
+    use(a);
+    SessionDriver b = SessionDriver.open(other, TTL, "b");
+    AttemptId held = b.hold(LOCK, EX).attempt();
+    assertThat(a.acquire(LOCK, a.attempt(), EX)).isInstanceOf(Reply.Busy.class);
+    b.end(LOCK, held);
+    assertThat(a.hold(LOCK, EX).token()).isPositive();
+  }
+
+  @Test
+  void givenHolderThatWasToldOfAWaiter_whenItReleases_thenItReadsTheLockBeforeItWrites() {
+    AttemptId held = a.hold(LOCK, EX).attempt();
+    SessionDriver.open(other, TTL, "b").queued(LOCK, EX);
+    a.hints().await(1);
+    requests();
+    a.end(LOCK, held);
+    assertThat(requests())
+        .as("lock and waiter are read, the lock and the waiter's note are written")
+        .startsWith(READ, READ, WRITE, WRITE);
+  }
+
+  @Test
+  void givenSessionThatWasEndedAfterItsTtl_whenItAsks_thenItIsReadAndRefused() {
+    use(a);
+    assertThat(judge()).isInstanceOf(SessionVerdict.Alive.class);
+    time.advance(TTL.plusSeconds(1));
+    assertThat(judge()).isInstanceOf(SessionVerdict.SessionEnded.class);
+    requests();
+    assertThat(a.acquire(LOCK, a.attempt(), EX)).isInstanceOf(Reply.Refused.class);
+    assertThat(requests()).contains(READ);
+    assertThat(a.renew()).isInstanceOf(Renewal.Lost.class);
+  }
+}

@@ -1,9 +1,0 @@
-/**
- * What people and programs are shown of locks and guarantees, by the console and on the command
- * line. Start at {@link io.mortise.console.internal.view.LockFormatter}; all text of others passes
- * {@link io.mortise.console.internal.view.OutputSanitizer}.
- */
-@NullMarked
-package io.mortise.console.internal.view;
-
-import org.jspecify.annotations.NullMarked;

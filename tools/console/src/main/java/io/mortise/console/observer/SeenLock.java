@@ -1,0 +1,213 @@
+package io.mortise.console.observer;
+
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockSummary;
+import io.mortise.console.view.LockFormatter;
+import io.mortise.console.view.LockFormatter.Condition;
+import io.mortise.spi.AttemptId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock as it was seen at one moment.
+ *
+ * @param info holders and waiters as far as they were told
+ * @param holders how many there are; -1 for some
+ * @param waiters how many there are; -1 for some
+ * @param firstAttempt of the first holder; null if there is none or it was not told
+ * @param firstLabel the same one's label
+ * @param firstSince for how long it had held; zero if that was not told
+ * @param full whether all holders and waiters are known, or only the first holder
+ * @param at when
+ * @param nanos when the store was asked, to put looks in order
+ */
+public record SeenLock(
+    LockInfo info,
+    int holders,
+    int waiters,
+    @Nullable String firstAttempt,
+    String firstLabel,
+    Duration firstSince,
+    boolean full,
+    Instant at,
+    long nanos) {
+  /** Clocks and rounding make as much. */
+  private static final Duration SAME_END = Duration.ofSeconds(1);
+
+  /** Of a look at one lock. */
+  static SeenLock of(LockInfo info, Instant at, long nanos) {
+    @Nullable LockParticipant first = info.holders().isEmpty() ? null : info.holders().get(0);
+    return new SeenLock(
+        info,
+        info.holders().size(),
+        info.waiterCount(),
+        first == null ? null : first.attempt(),
+        first == null ? "" : first.label(),
+        first == null ? Duration.ZERO : first.since(),
+        true,
+        at,
+        nanos);
+  }
+
+  /** Of a line of a survey. */
+  static SeenLock of(LockSummary line, Instant at, long nanos) {
+    LockInfo info =
+        new LockInfo(line.name(), line.permits(), 0, line.shutFor(), List.of(), List.of(), 0, null);
+    return new SeenLock(
+        info,
+        line.holders(),
+        line.waiters(),
+        line.firstAttempt(),
+        line.firstLabel(),
+        line.firstSince(),
+        false,
+        at,
+        nanos);
+  }
+
+  /** Of a lock that the store knows nothing of. */
+  public static SeenLock free(String name, Instant at, long nanos) {
+    return of(
+        new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of(), 0, null),
+        at,
+        nanos);
+  }
+
+  /** The same look, which a later survey has not contradicted. */
+  SeenLock askedAgain(long later) {
+    return new SeenLock(
+        info, holders, waiters, firstAttempt, firstLabel, firstSince, full, at, later);
+  }
+
+  /** Whether this line of a survey shows the same holder and as many waiters as a look. */
+  boolean agrees(SeenLock look) {
+    return holders == look.holders
+        && Objects.equals(firstAttempt, look.firstAttempt)
+        && (waiters < 0 ? look.isWaited() : waiters == look.waiters);
+  }
+
+  /**
+   * Whether people see the same as in another look at this lock. Ages that grew with the time
+   * between the two are the same.
+   */
+  boolean looksLike(SeenLock other) {
+    return full == other.full
+        && holders == other.holders
+        && waiters == other.waiters
+        && Objects.equals(firstAttempt, other.firstAttempt)
+        && firstLabel.equals(other.firstLabel)
+        && info.permits().equals(other.info.permits())
+        && info.lastToken() == other.info.lastToken()
+        && Objects.equals(info.lastEnd(), other.info.lastEnd())
+        && condition() == other.condition()
+        && endsAlike(info.shutFor(), other, other.info.shutFor())
+        && isAlike(info.holders(), other, other.info.holders())
+        && isAlike(info.waiters(), other, other.info.waiters());
+  }
+
+  private boolean isAlike(
+      List<LockParticipant> parties, SeenLock other, List<LockParticipant> others) {
+    if (parties.size() != others.size()) {
+      return false;
+    }
+    for (int i = 0; i < parties.size(); i++) {
+      if (!isAlike(parties.get(i), other, others.get(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isAlike(LockParticipant party, SeenLock other, LockParticipant same) {
+    return party.attempt().equals(same.attempt())
+        && party.token() == same.token()
+        && party.share().equals(same.share())
+        && party.sticky() == same.sticky()
+        && Objects.equals(party.client(), same.client())
+        && party.sessionTtl().equals(same.sessionTtl())
+        && endsAlike(party.sessionLeft(), other, same.sessionLeft())
+        && endsAlike(party.atMostLeft(), other, same.atMostLeft());
+  }
+
+  /** Whether what is left ends at the same time: a renewal moves the end. */
+  private boolean endsAlike(@Nullable Duration left, SeenLock other, @Nullable Duration others) {
+    if (left == null || others == null || left.isZero() || others.isZero()) {
+      return Objects.equals(left, others);
+    }
+    Duration apart = Duration.between(other.at.plus(others), at.plus(left)).abs();
+    return apart.compareTo(SAME_END) <= 0;
+  }
+
+  /** Its name. */
+  public String name() {
+    return info.name();
+  }
+
+  /** What it is, as far as it was told. */
+  public Condition condition() {
+    if (full) {
+      return LockFormatter.condition(info);
+    }
+    if (holders != 0) {
+      return Condition.HELD;
+    } else if (!info.shutFor().isZero()) {
+      return Condition.SHUT;
+    }
+    return waiters == 0 ? Condition.FREE : Condition.CHANGING_HANDS;
+  }
+
+  boolean isFree() {
+    return condition() == Condition.FREE;
+  }
+
+  /** Whether somebody waits. */
+  public boolean isWaited() {
+    return waiters != 0;
+  }
+
+  /** The first holder; null if it was not told in full. */
+  public @Nullable LockParticipant first() {
+    return info.holders().isEmpty() ? null : info.holders().get(0);
+  }
+
+  /** How long the first holder has held; zero if nobody does or it was not told. */
+  public Duration heldFor() {
+    return firstSince;
+  }
+
+  /** When the first holder's hold began, at the latest. */
+  Instant heldSince() {
+    return at.minus(firstSince);
+  }
+
+  /** {@link #heldFor()} at that time: locks that were seen at different times can be compared. */
+  public Duration heldAt(Instant time) {
+    return firstSince.isZero() ? firstSince : firstSince.plus(Duration.between(at, time));
+  }
+
+  /** How long the first waiter has waited; null if it was not told. */
+  public @Nullable Duration waitedFor() {
+    return info.waiters().isEmpty() ? null : info.waiters().get(0).since();
+  }
+
+  /** {@link #waitedFor()} at that time. */
+  public @Nullable Duration waitedAt(Instant time) {
+    Duration waited = waitedFor();
+    return waited == null ? null : waited.plus(Duration.between(at, time));
+  }
+
+  /** The group of a name: what is the same up to the last slash. */
+  public static String group(String name) {
+    return name.substring(0, name.lastIndexOf('/') + 1);
+  }
+
+  /** The session of an attempt. */
+  public static String session(String attempt) {
+    return AttemptId.parse(attempt).session().value();
+  }
+}
