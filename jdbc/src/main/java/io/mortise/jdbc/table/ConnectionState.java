@@ -27,7 +27,7 @@ public record ConnectionState(
   }
 
   /** In auto-commit mode: an isolation cannot be set within a transaction. */
-  void restore(Connection connection) throws SQLException {
+  public void restore(Connection connection) throws SQLException {
     connection.setTransactionIsolation(isolation);
     if (readOnly) {
       connection.setReadOnly(true);
