@@ -103,17 +103,18 @@ public final class JdbcStore {
   }
 
   /**
-   * Opens a store in the database of a data source: of any product except SQLite. Takes up to three connections and keeps them until the store is closed; they come back
-   * with the auto-commit mode, the read-only mode, the isolation, the network timeout and the
-   * session's settings that they had. They are taken on threads of its own, so that none is that of
-   * a transaction of the caller's. Blocks.
+   * Opens a store in the database of a data source: of any product except SQLite. Takes up to three
+   * connections and keeps them until the store is closed; they come back with the auto-commit mode,
+   * the read-only mode, the isolation, the network timeout and the session's settings that they
+   * had. They are taken on threads of its own, so that none is that of a transaction of the
+   * caller's. Blocks.
    *
    * @param parameters as behind the question mark of a URL: {@code namespace}, {@code prefix},
    *     {@code create}, {@code strict-expiry}, {@code max-in-flight}, {@code pooler}; may be empty
    * @throws IllegalArgumentException if there is a wrong or unknown parameter
    * @throws StoreUnavailableException if the database cannot be reached now
-   * @throws StoreUnfitException if it is SQLite's, must not be used as it is, or if
-   *     the data source has not two connections at one time
+   * @throws StoreUnfitException if it is SQLite's, must not be used as it is, or if the data source
+   *     has not two connections at one time
    */
   public static LockStore over(DataSource dataSource, String parameters) {
     StoreUrl given = StoreUrl.parse("jdbc:datasource:?" + parameters);

@@ -178,13 +178,17 @@ public final class DocumentDatabase {
 
   /** Why a database cannot be opened. */
   public static LockException refusal(SQLException e, String display) {
+    String said = FailureText.withoutFullStop(FailureText.quoted(String.valueOf(e.getMessage())));
+    if (String.valueOf(e.getSQLState()).startsWith("28")) {
+      return new StoreUnfitException(
+          "The database does not let this user in (store=%s): %s. Check user and password."
+              .formatted(display, said),
+          e);
+    }
     return SqlFailure.of(e) == SqlFailure.BROKEN
         ? new StoreUnavailableException(
             "The database cannot be opened (store=%s): %s. Check the address, and what the URL asks the driver for."
-                .formatted(
-                    display,
-                    FailureText.withoutFullStop(
-                        FailureText.quoted(String.valueOf(e.getMessage())))),
+                .formatted(display, said),
             e)
         : SqlFailure.of(e).translated(e, display);
   }

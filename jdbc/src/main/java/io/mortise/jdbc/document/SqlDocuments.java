@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Absence.</b> A removal deletes the row, and raises one of 64 {@link RemovalEntries} above
  * the row's version in the same transaction. The version of a missing document is that of its
- * entry, read after the row was not found. A new document has a greater one. Its transaction inserts
- * the row first and reads the entry then: a removal since the look is committed before the row can
- * be inserted, so READ COMMITTED shows it, and the transaction is rolled back.
+ * entry, read after the row was not found. A new document has a greater one. Its transaction
+ * inserts the row first and reads the entry then: a removal since the look is committed before the
+ * row can be inserted, so READ COMMITTED shows it, and the transaction is rolled back.
  *
  * <p>A new version is not below the time of day in milliseconds. So versions rise, and fencing
  * tokens with them, also after rows were lost or deleted by hand.

@@ -32,9 +32,9 @@ public record ConnectionState(
     if (readOnly) {
       connection.setReadOnly(true);
     }
-    if (networkTimeout >= 0) {
+    connection.setAutoCommit(autoCommit);
+    if (networkTimeout >= 0 && connection.getNetworkTimeout() != networkTimeout) {
       connection.setNetworkTimeout(Runnable::run, networkTimeout);
     }
-    connection.setAutoCommit(autoCommit);
   }
 }

@@ -73,8 +73,7 @@ abstract class SqlDocumentsSuite extends DocumentsContract {
       inDatabase(
           connection -> {
             try (PreparedStatement delete =
-                connection.prepareStatement(
-                    "DELETE FROM mortise_document WHERE doc_name LIKE ?")) {
+                connection.prepareStatement("DELETE FROM mortise_document WHERE doc_name LIKE ?")) {
               delete.setString(1, namespace + lost);
               assertThat(delete.executeUpdate()).isPositive();
             }
