@@ -28,6 +28,9 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
@@ -302,19 +305,44 @@ public final class JdbcStore {
     }
     ServerDatabase.ConnectionSource source = source(url.base(), properties);
     String display = display(url.scheme(), url.base());
-    return CompletionStages.callDetached(
-        "mortise-open",
-        () -> {
-          Dialect wrapped;
-          try (Connection first = source.connect()) {
-            wrapped = dialect(first);
-          } catch (SQLException e) {
-            throw DocumentDatabase.refusal(e, display);
-          }
-          return wrapped == null
-              ? documents(url, display, source, false)
-              : server(wrapped, url, display, source, false);
-        });
+    Duration bound = bounded(url, timeoutName(url), LEAST_TIMEOUT).multipliedBy(2);
+    CompletableFuture<LockStore> opening =
+        CompletionStages.detached("mortise-open", () -> other(url, display, source));
+    CompletableFuture<LockStore> inTime =
+        opening.copy().orTimeout(bound.toMillis(), TimeUnit.MILLISECONDS);
+    return CompletionStages.join(
+        inTime.exceptionallyCompose(failure -> late(opening, display, bound, failure)));
+  }
+
+  private static LockStore other(
+      StoreUrl url, String display, ServerDatabase.ConnectionSource source) {
+    Dialect wrapped;
+    try (Connection first = source.connect()) {
+      wrapped = dialect(first);
+    } catch (SQLException e) {
+      throw DocumentDatabase.refusal(e, display);
+    }
+    return wrapped == null
+        ? documents(url, display, source, false)
+        : server(pooled(wrapped, url), url, display, source, false);
+  }
+
+  /** Drivers that nobody knows may wait for ever. A store that is open too late is closed. */
+  private static CompletableFuture<LockStore> late(
+      CompletableFuture<LockStore> opening, String display, Duration bound, Throwable failure) {
+    if (!(CompletionStages.cause(failure) instanceof TimeoutException timeout)) {
+      return CompletableFuture.failedFuture(failure);
+    }
+    var unused = opening.thenAccept(LockStore::close);
+    return CompletableFuture.failedFuture(
+        new StoreUnavailableException(
+            "The database cannot be opened (store=%s): it did not answer within %s. Check the address."
+                .formatted(display, DurationText.format(bound)),
+            timeout));
+  }
+
+  private static String timeoutName(StoreUrl url) {
+    return url.parameter(TIMEOUT) == null ? IN_FLIGHT_LIMIT : TIMEOUT;
   }
 
   private static LockStore documents(
@@ -326,7 +354,6 @@ public final class JdbcStore {
                 .formatted(name, display));
       }
     }
-    String timeout = url.parameter(TIMEOUT) == null ? IN_FLIGHT_LIMIT : TIMEOUT;
     return DocumentDatabase.open(
         source,
         borrows,
@@ -334,7 +361,7 @@ public final class JdbcStore {
             display,
             prefix(url),
             namespace(url),
-            bounded(url, timeout, LEAST_TIMEOUT),
+            bounded(url, timeoutName(url), LEAST_TIMEOUT),
             url.flag("create", true)),
         Ticker.SYSTEM,
         WallClock.SYSTEM);

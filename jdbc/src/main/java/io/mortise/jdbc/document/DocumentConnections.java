@@ -36,7 +36,8 @@ import org.slf4j.LoggerFactory;
  * has not begun by then is never begun; the connection of one that has is cut.
  *
  * <p><b>Failures.</b> A step that the database rolled back because of others is taken again, with
- * jittered pauses, within half of the timeout. Any other failure is told. A broken connection takes
+ * jittered pauses, within half of the timeout. So is a read whose connection had rested and is
+ * broken, as after a restart of the server. Any other failure is told. A broken connection takes
  * along those that rest: they lead to the same server.
  *
  * <p>Thread-safe.
@@ -86,9 +87,17 @@ final class DocumentConnections implements AutoCloseable {
     T on(DocumentTable table) throws SQLException;
   }
 
-  /** Takes a step. Does not block. */
-  <T> CompletionStage<T> submit(DocumentStep<T> step) {
-    RunningStep<T> running = new RunningStep<>(step, ticker.nanos());
+  /** Takes a step that writes. Does not block. */
+  <T> CompletionStage<T> write(DocumentStep<T> step) {
+    return submit(new RunningStep<>(step, false, ticker.nanos()));
+  }
+
+  /** Takes a step that may be taken again. Does not block. */
+  <T> CompletionStage<T> read(DocumentStep<T> step) {
+    return submit(new RunningStep<>(step, true, ticker.nanos()));
+  }
+
+  private <T> CompletionStage<T> submit(RunningStep<T> running) {
     try {
       threads.execute(running);
     } catch (RejectedExecutionException e) {
@@ -105,13 +114,16 @@ final class DocumentConnections implements AutoCloseable {
   private final class RunningStep<T> implements Runnable {
     private final CompletableFuture<T> answer = new CompletableFuture<>();
     private final DocumentStep<T> step;
+    private final boolean isRead;
     private final long since;
+    private boolean hasRested;
 
     /** Taken by the thread that is done with it, or by the one that cuts it. */
     private final AtomicReference<@Nullable DocumentConnection> used = new AtomicReference<>();
 
-    private RunningStep(DocumentStep<T> step, long since) {
+    private RunningStep(DocumentStep<T> step, boolean isRead, long since) {
       this.step = step;
+      this.isRead = isRead;
       this.since = since;
     }
 
@@ -144,11 +156,12 @@ final class DocumentConnections implements AutoCloseable {
           SqlFailure failure = SqlFailure.of(e);
           log.debug("A step on {} failed: {}", database.display(), failure, e);
           boolean late = ticker.nanos() - since > database.timeout().toNanos() / 2;
-          if (failure != SqlFailure.BUSY || late || closed) {
+          if (failure == SqlFailure.BUSY && !late && !closed) {
+            BackOff.pause(tries);
+          } else if (failure != SqlFailure.BROKEN || !isRead || !hasRested || late || closed) {
             answer.completeExceptionally(failure.translated(e, database.display()));
             return;
           }
-          BackOff.pause(tries);
         } catch (RuntimeException | Error e) {
           answer.completeExceptionally(e);
           return;
@@ -157,8 +170,15 @@ final class DocumentConnections implements AutoCloseable {
     }
 
     private T attempt() throws SQLException {
-      DocumentConnection connection = take(since);
+      DocumentConnection rested = takeRested();
+      hasRested = rested != null;
+      DocumentConnection connection = rested != null ? rested : connect(since);
       used.set(connection);
+      if (answer.isDone() && used.compareAndSet(connection, null)) {
+        // Nobody would cut it.
+        rest(connection);
+        throw new SQLTransientConnectionException("The request was given up", "08001");
+      }
       boolean isUsable = false;
       try {
         T value = step.on(connection.table());
@@ -180,11 +200,11 @@ final class DocumentConnections implements AutoCloseable {
     }
   }
 
-  private DocumentConnection take(long since) throws SQLException {
+  private @Nullable DocumentConnection takeRested() {
     while (true) {
       DocumentConnection rested = resting.pollFirst();
       if (rested == null) {
-        return connect(since);
+        return null;
       }
       boolean isChecked =
           ticker.nanos() - rested.usedAt() < SocketKeepAlive.UNCHECKED.toNanos()

@@ -322,7 +322,7 @@ public final class DocumentDatabase {
       made.onClose(() -> identities.remove(made));
       if (identities.values().stream().anyMatch(other -> !other.equals(here))) {
         throw unfit(
-            "has connections to different databases at one time, each with locks of its own. Name one database; a balancer must not spread connections over several.");
+            "has connections that lead to different servers at one time, each with locks of its own. Name one database; a balancer must not spread connections over several.");
       }
       return made;
     } catch (SQLException | RuntimeException e) {

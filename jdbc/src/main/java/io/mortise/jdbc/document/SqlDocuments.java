@@ -9,7 +9,6 @@ import java.sql.SQLTransactionRollbackException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -23,13 +22,17 @@ import org.jspecify.annotations.Nullable;
  * inserts the row first and reads the entry then: a removal since the look is committed before the
  * row can be inserted, so READ COMMITTED shows it, and the transaction is rolled back.
  *
- * <p>A new version is not below the time of day in milliseconds. So versions rise, and fencing
- * tokens with them, also after rows were lost or deleted by hand.
+ * <p>A new version is not below the time of day in tenths of a second. So versions rise, and
+ * fencing tokens with them, also after rows were lost or deleted by hand, unless a lock was written
+ * more often than that.
  *
  * <p>Thread-safe.
  */
 final class SqlDocuments implements VersionedDocuments {
   static final RemovalEntries REMOVALS = new RemovalEntries(64);
+
+  /** A version counts tenths of a second at first: so tokens stay below those that count faster. */
+  private static final long MICROS = 100_000;
 
   /** Names that are read at a time where only some of them begin with the prefix. */
   private static final int PAGE = 1_000;
@@ -49,9 +52,8 @@ final class SqlDocuments implements VersionedDocuments {
     this.micros = micros;
   }
 
-  /** Below a version of 46 bits for two thousand years. */
   private long beginning() {
-    return TimeUnit.MICROSECONDS.toMillis(micros.getAsLong());
+    return micros.getAsLong() / MICROS;
   }
 
   private DocumentKey key(String key) {
@@ -65,7 +67,7 @@ final class SqlDocuments implements VersionedDocuments {
   @Override
   public CompletionStage<VersionedText> read(String key) {
     DocumentKey row = key(key);
-    return connections.submit(
+    return connections.read(
         table -> {
           VersionedText found = table.read(row);
           return found != null ? found : absent(removal(table, removalKey(key)));
@@ -103,12 +105,12 @@ final class SqlDocuments implements VersionedDocuments {
     DocumentKey row = key(key);
     long version = Long.parseLong(found.version());
     if (found.text() == null) {
-      return connections.submit(
+      return connections.write(
           table -> text == null ? new Written(true, null) : make(table, row, key, version, text));
     } else if (text == null) {
-      return connections.submit(table -> remove(table, row, removalKey(key), version));
+      return connections.write(table -> remove(table, row, removalKey(key), version));
     }
-    return connections.submit(
+    return connections.write(
         table ->
             table.update(row, version, version + 1, text) ? made(text, version + 1) : refused());
   }
@@ -165,7 +167,7 @@ final class SqlDocuments implements VersionedDocuments {
     KindRange range = DocumentKey.range(namespace, prefix);
     String from = after.isEmpty() ? range.before() : key(after).row();
     boolean all = prefix.endsWith("/");
-    return connections.submit(
+    return connections.read(
         table -> {
           List<String> keys = new ArrayList<>();
           String last = from;

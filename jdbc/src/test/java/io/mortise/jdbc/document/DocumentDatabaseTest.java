@@ -163,7 +163,7 @@ class DocumentDatabaseTest {
       assertThat(kept.isValid(1)).isTrue();
       assertThat(made.profile().display()).isEqualTo(other);
       assertThatThrownBy(() -> locks.lock("x").tryAcquire())
-          .hasStackTraceContaining("connections to different databases");
+          .hasStackTraceContaining("lead to different servers");
     }
   }
 

@@ -11,7 +11,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** HSQLDB's server, with one database that forces each commit to its file. */
+/** HSQLDB's server, with one database that forces each commit to its file, and locks rows. */
 final class HsqldbServer extends ServerProcess {
   private HsqldbServer(int port, Path folder, List<String> command) {
     super("hsqldb", port, folder, command, () -> answers(port));
@@ -30,7 +30,7 @@ final class HsqldbServer extends ServerProcess {
               "--port",
               Integer.toString(port),
               "--database.0",
-              "file:" + folder.resolve("data/locks") + ";hsqldb.write_delay=false",
+              "file:" + folder.resolve("data/locks") + ";hsqldb.tx=mvcc;hsqldb.write_delay=false",
               "--dbname.0",
               "locks",
               "--silent",

@@ -78,7 +78,7 @@ abstract class SqlDocumentsSuite extends DocumentsContract {
               assertThat(delete.executeUpdate()).isPositive();
             }
           });
-      BoundedWait.pass(Duration.ofMillis(20));
+      BoundedWait.pass(Duration.ofSeconds(1));
       assertThat(write("lock/a", before, "late")).isFalse();
       VersionedText absent = read("lock/a");
       assertThat(absent.text()).isNull();
