@@ -172,7 +172,8 @@ class SqlMutantsTest {
       Set<String> seen = new HashSet<>();
       for (String from : folders) {
         try (Stream<Path> files = Files.list(classes.resolve(FOLDER + from))) {
-          for (Path each : files.filter(file -> file.toString().endsWith(".sql")).sorted().toList()) {
+          for (Path each :
+              files.filter(file -> file.toString().endsWith(".sql")).sorted().toList()) {
             String name = from + "/" + each.getFileName();
             if (seen.add(each.getFileName().toString())
                 && (folders.get(0) + ":" + name).matches(file)) {
