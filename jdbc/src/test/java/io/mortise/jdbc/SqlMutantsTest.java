@@ -173,7 +173,7 @@ class SqlMutantsTest {
       for (String from : folders) {
         try (Stream<Path> files = Files.list(classes.resolve(FOLDER + from))) {
           for (Path each :
-              files.filter(file -> file.toString().endsWith(".sql")).sorted().toList()) {
+              files.filter(path -> path.toString().endsWith(".sql")).sorted().toList()) {
             String name = from + "/" + each.getFileName();
             if (seen.add(each.getFileName().toString())
                 && (folders.get(0) + ":" + name).matches(file)) {
