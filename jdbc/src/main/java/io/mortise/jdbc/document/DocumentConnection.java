@@ -1,5 +1,6 @@
 package io.mortise.jdbc.document;
 
+import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.jdbc.table.ConnectionState;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -70,9 +71,10 @@ final class DocumentConnection {
     usedAt = nanos;
   }
 
-  boolean isAlive(int seconds) {
+  /** Whether the database answers soon. Blocks, for a second at most. */
+  boolean isAlive() {
     try {
-      return connection.isValid(seconds);
+      return connection.isValid(1);
     } catch (SQLException e) {
       return false;
     }
@@ -101,17 +103,22 @@ final class DocumentConnection {
     }
   }
 
-  /** Ends a connection that is of no use: a pool must not lend it again. */
+  /**
+   * Ends a connection that is of no use: a pool must not lend it again. Does not block: a driver
+   * may take its leave of a server that does not answer.
+   */
   void close() {
     onClose.run();
-    if (before != null) {
-      abort();
-    }
-    try {
-      connection.close();
-    } catch (SQLException e) {
-      log.debug("A connection could not be closed", e);
-    }
+    var unused =
+        CompletionStages.detached(
+            "mortise-abort",
+            () -> {
+              if (before != null) {
+                abort();
+              }
+              connection.close();
+              return true;
+            });
   }
 
   /** Cuts the connection. What another thread does on it fails. */

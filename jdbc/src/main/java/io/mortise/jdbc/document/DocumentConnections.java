@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -194,7 +195,7 @@ final class DocumentConnections implements AutoCloseable {
           rest(connection);
         } else {
           connection.close();
-          closeResting();
+          dropResting();
         }
       }
     }
@@ -208,11 +209,12 @@ final class DocumentConnections implements AutoCloseable {
       }
       boolean isChecked =
           ticker.nanos() - rested.usedAt() < SocketKeepAlive.UNCHECKED.toNanos()
-              || rested.isAlive(database.timeoutSeconds());
+              || rested.isAlive();
       if (isChecked) {
         return rested;
       }
       rested.close();
+      dropResting();
     }
   }
 
@@ -263,7 +265,7 @@ final class DocumentConnections implements AutoCloseable {
     connection.usedAt(ticker.nanos());
     resting.addFirst(connection);
     if (closed) {
-      closeResting();
+      endResting(DocumentConnection::giveBack);
       return;
     }
     DocumentConnection last = resting.peekLast();
@@ -275,10 +277,15 @@ final class DocumentConnections implements AutoCloseable {
     }
   }
 
-  private void closeResting() {
+  /** They lead to a server that does not answer, or not any more. */
+  private void dropResting() {
+    endResting(DocumentConnection::close);
+  }
+
+  private void endResting(Consumer<DocumentConnection> end) {
     DocumentConnection next;
     while ((next = resting.pollFirst()) != null) {
-      next.giveBack();
+      end.accept(next);
     }
   }
 
@@ -294,6 +301,6 @@ final class DocumentConnections implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    closeResting();
+    endResting(DocumentConnection::giveBack);
   }
 }

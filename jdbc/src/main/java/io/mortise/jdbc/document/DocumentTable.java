@@ -32,8 +32,12 @@ final class DocumentTable {
     this.timeoutSeconds = timeoutSeconds;
   }
 
-  /** A row of a list. */
-  record ListedRow(String key, String name) {}
+  /**
+   * A row of a list.
+   *
+   * @param found without a text if none was asked for
+   */
+  record ListedRow(DocumentKey key, VersionedText found) {}
 
   private NamedStatement of(String name) throws SQLException {
     NamedStatement known = prepared.get(name);
@@ -46,14 +50,14 @@ final class DocumentTable {
 
   /** Null if there is no such row. */
   @Nullable VersionedText read(DocumentKey key) throws SQLException {
-    return of("read").set("doc_key", key.row()).first(row -> document(key, row));
+    return of("read").set("doc_key", key.row()).first(row -> document(key, row, 1));
   }
 
-  private VersionedText document(DocumentKey key, ResultSet row) throws SQLException {
-    long version = row.getLong(1);
-    String column = row.getString(2);
+  private VersionedText document(DocumentKey key, ResultSet row, int column) throws SQLException {
+    long version = row.getLong(column);
+    String content = row.getString(column + 1);
     try {
-      return new VersionedText(AsciiText.decode(String.valueOf(column)), Long.toString(version));
+      return new VersionedText(AsciiText.decode(String.valueOf(content)), Long.toString(version));
     } catch (IllegalArgumentException e) {
       throw new StoreUnfitException(
           "Row '%s' of table '%s' was written by another program, or by hand: %s. Give Mortise a table of its own."
@@ -89,12 +93,15 @@ final class DocumentTable {
   }
 
   /** The next rows of a range. */
-  List<ListedRow> list(String after, String last, int limit) throws SQLException {
-    NamedStatement statement = of("list").set("after", after).set("last", last);
+  List<ListedRow> list(String after, String last, int limit, boolean withTexts)
+      throws SQLException {
+    NamedStatement statement =
+        of(withTexts ? "list_texts" : "list").set("after", after).set("last", last);
     List<ListedRow> rows = new ArrayList<>();
     try (ResultSet row = statement.query(limit)) {
       while (rows.size() < limit && row.next()) {
-        rows.add(new ListedRow(row.getString(1), row.getString(2)));
+        DocumentKey key = new DocumentKey(row.getString(1), row.getString(2));
+        rows.add(new ListedRow(key, withTexts ? document(key, row, 3) : VersionedText.ABSENT));
       }
     }
     return rows;

@@ -164,27 +164,38 @@ final class SqlDocuments implements VersionedDocuments {
 
   @Override
   public CompletionStage<List<String>> scan(String prefix, String after, int limit) {
+    return list(prefix, after, limit, false)
+        .thenApply(listed -> listed.stream().map(ListedText::key).toList());
+  }
+
+  @Override
+  public CompletionStage<List<ListedText>> scanTexts(String prefix, String after, int limit) {
+    return list(prefix, after, limit, true);
+  }
+
+  private CompletionStage<List<ListedText>> list(
+      String prefix, String after, int limit, boolean withTexts) {
     KindRange range = DocumentKey.range(namespace, prefix);
     String from = after.isEmpty() ? range.before() : key(after).row();
     boolean all = prefix.endsWith("/");
     return connections.read(
         table -> {
-          List<String> keys = new ArrayList<>();
+          List<ListedText> listed = new ArrayList<>();
           String last = from;
-          while (keys.size() < limit) {
-            int page = all ? limit - keys.size() : PAGE;
-            List<ListedRow> rows = table.list(last, range.last(), page);
+          while (listed.size() < limit) {
+            int page = all ? limit - listed.size() : PAGE;
+            List<ListedRow> rows = table.list(last, range.last(), page, withTexts);
             for (ListedRow row : rows) {
-              DocumentKey.key(namespace, row.name())
-                  .filter(key -> key.startsWith(prefix) && keys.size() < limit)
-                  .ifPresent(keys::add);
+              DocumentKey.key(namespace, row.key().name())
+                  .filter(key -> key.startsWith(prefix) && listed.size() < limit)
+                  .ifPresent(key -> listed.add(new ListedText(key, row.found())));
             }
             if (rows.size() < page) {
               break;
             }
-            last = rows.get(rows.size() - 1).key();
+            last = rows.get(rows.size() - 1).key().row();
           }
-          return keys;
+          return listed;
         });
   }
 

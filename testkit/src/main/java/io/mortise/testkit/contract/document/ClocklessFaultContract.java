@@ -242,7 +242,7 @@ public abstract class ClocklessFaultContract<S extends LocalServer> {
           .isInstanceOf(StoreUnavailableException.class)
           .satisfies(
               failure ->
-                  assertThat(failure.getMessage().replace("://", ":"))
+                  assertThat(String.valueOf(failure.getMessage()).replace("://", ":"))
                       .contains(server().url().replace("://", ":")));
     } finally {
       server().restart();
