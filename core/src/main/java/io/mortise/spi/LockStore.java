@@ -47,11 +47,19 @@ public interface LockStore extends Store {
     url.refuseMasked();
     List<Error> broken = new ArrayList<>();
     TreeSet<String> known = new TreeSet<>();
+    String family = url.scheme().replaceFirst(":.*", "");
+    LockStoreProvider ofFamily = null;
     for (LockStoreProvider provider : providers(broken)) {
       if (provider.schemes().contains(url.scheme())) {
         return provider.open(url);
       }
       known.addAll(provider.schemes());
+      if (ofFamily == null && provider.schemes().contains(family)) {
+        ofFamily = provider;
+      }
+    }
+    if (ofFamily != null) {
+      return ofFamily.open(url);
     }
     String text = unknown(url, known);
     for (Error error : broken) {
@@ -106,10 +114,7 @@ public interface LockStore extends Store {
     return message
         + NameSuggestion.scheme(scheme, known)
             .map(meant -> "Did you mean '" + meant + ":'? ")
-            .orElse(
-                scheme.startsWith("jdbc:")
-                    ? "Of databases, PostgreSQL, MySQL, MariaDB, SQLite and H2 can keep locks. "
-                    : "")
+            .orElse("")
         + "On the class path are: "
         + String.join(", ", known)
         + ".";
@@ -119,10 +124,10 @@ public interface LockStore extends Store {
   private static @Nullable String artifactOf(String scheme) {
     if (scheme.matches("rediss?(-sentinel|-cluster|-sharded|-plain)?")) {
       return "mortise-redis";
+    } else if (scheme.startsWith("jdbc:")) {
+      return "mortise-jdbc";
     }
     return switch (scheme) {
-      case "jdbc:postgresql", "jdbc:mysql", "jdbc:mariadb", "jdbc:sqlite", "jdbc:h2" ->
-          "mortise-jdbc";
       case "consul" -> "mortise-consul";
       case "dynamodb" -> "mortise-dynamodb";
       case "etcd" -> "mortise-etcd";

@@ -7,7 +7,10 @@ import java.util.Set;
  * without parameters.
  */
 public interface LockStoreProvider {
-  /** The schemes that this provider opens, as {@link StoreUrl#scheme()} tells them. */
+  /**
+   * The schemes that this provider opens, as {@link StoreUrl#scheme()} tells them. {@code jdbc}
+   * stands for each {@code jdbc:} scheme that no provider names.
+   */
   Set<String> schemes();
 
   /**

@@ -37,7 +37,7 @@ public final class NameSuggestion {
   private NameSuggestion() {}
 
   /** The scheme that was meant; empty if nothing is near. */
-  static Optional<String> scheme(String given, Collection<String> known) {
+  public static Optional<String> scheme(String given, Collection<String> known) {
     String lower = given.toLowerCase(Locale.ROOT);
     return OTHERS.stream()
         .filter(other -> other.get(0).equals(lower))

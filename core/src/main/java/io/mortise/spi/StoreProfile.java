@@ -26,6 +26,10 @@ public record StoreProfile(
   /** Those that have read/write locks, semaphores, and texts. */
   static final String FULL_STORES = "jdbc:, redis:, zk:, etcd:, consul:, nats:, dynamodb: or mem:";
 
+  private static final String TIMED_STORES =
+      "jdbc:postgresql:, jdbc:mysql:, jdbc:mariadb:, jdbc:sqlite:, jdbc:h2: or redis: without strict"
+          + " expiry, or mem:";
+
   /** Copies the set. */
   public StoreProfile {
     capabilities = Set.copyOf(capabilities);
@@ -80,11 +84,13 @@ public record StoreProfile(
           "has no read/write locks (SHARED). Take one that has them: " + FULL_STORES + ".";
       case PERMITS -> "has no semaphores (PERMITS). Take one that has them: " + FULL_STORES + ".";
       case AT_MOST ->
-          "keeps no at-most times (AT_MOST). Leave the time out, or take one that keeps them: jdbc: or"
-              + " redis: without strict expiry, or mem:.";
+          "keeps no at-most times (AT_MOST). Leave the time out, or take one that keeps them: "
+              + TIMED_STORES
+              + ".";
       case AT_LEAST ->
-          "keeps no at-least times (AT_LEAST). Leave the time out, or take one that keeps them: jdbc:"
-              + " or redis: without strict expiry, or mem:.";
+          "keeps no at-least times (AT_LEAST). Leave the time out, or take one that keeps them: "
+              + TIMED_STORES
+              + ".";
       case CALL_BACK ->
           "calls no idle holder back (CALL_BACK). Leave sticky out, or take one that does:"
               + " jdbc:postgresql:, jdbc:sqlite:, redis:, zk: or mem:.";

@@ -5,6 +5,7 @@ import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -167,6 +168,11 @@ public final class StoreUrl {
   /** All before the parameters; may hold a password. */
   public String base() {
     return base;
+  }
+
+  /** The names of the parameters, in order. */
+  public Set<String> parameterNames() {
+    return Collections.unmodifiableSet(parameters.keySet());
   }
 
   /** The value of a parameter, or null if it is not there. */

@@ -222,8 +222,7 @@ class StoreUrlTest {
 
   @ParameterizedTest
   @CsvSource({
-    "postgresql://h/db, Did you mean 'jdbc:postgresql:'?",
-    "jdbc:postgres://h/db, Did you mean 'jdbc:postgresql:'?",
+    "postgres://h/db, Did you mean 'jdbc:postgresql:'?",
     "men:, Did you mean 'mem:'?",
     "quorum:redis://a, Add the artifact mortise-quorum",
     "consul://a, Add the artifact mortise-consul",
@@ -232,7 +231,7 @@ class StoreUrlTest {
     "memcached://a, Add the artifact mortise-memcached",
     "nats://a, Add the artifact mortise-nats",
     "redis://h, Add the artifact mortise-redis",
-    "'jdbc:oracle:thin:@h', 'PostgreSQL, MySQL, MariaDB, SQLite and H2 can keep locks'",
+    "'jdbc:oracle:thin:@h', Add the artifact mortise-jdbc",
     "nonsense://h, On the class path are: mem."
   })
   void givenSchemeOfNoStoreHere_whenConnected_thenTheMessageHelps(String url, String help) {

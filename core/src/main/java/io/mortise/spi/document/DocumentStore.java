@@ -25,6 +25,7 @@ import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.document.SessionDocuments.KnownSessions;
+import io.mortise.spi.document.VersionedDocuments.ListedText;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -99,9 +100,6 @@ public final class DocumentStore implements LockStore {
 
   /** An observer counts by a clock that may run at another rate. */
   private static final Duration EXPIRY_LAG = Duration.ofMillis(10);
-
-  /** So many locks of a page are read at a time, lest a page of 1,000 floods the server. */
-  private static final int READ_TOGETHER = 16;
 
   private final StoreProfile profile;
   private final VersionedDocuments documents;
@@ -314,16 +312,17 @@ public final class DocumentStore implements LockStore {
   public CompletionStage<Page<LockView>> inspect(LockQuery query) {
     LockName only = query.name();
     if (only != null) {
-      return views(List.of(LockUpdater.PREFIX + only.value()), query)
+      return ListedTexts.read(documents, List.of(LockUpdater.PREFIX + only.value()))
+          .thenCompose(listed -> views(listed, query))
           .thenApply(page -> new Page<>(page, null));
     }
     String cursor = query.cursor();
     return documents
-        .scan(LockUpdater.PREFIX + query.prefix(), cursor == null ? "" : cursor, query.limit())
+        .scanTexts(LockUpdater.PREFIX + query.prefix(), cursor == null ? "" : cursor, query.limit())
         .thenCompose(
-            keys -> {
-              String last = last(keys, query.limit());
-              return views(keys, query)
+            listed -> {
+              String last = last(listed.stream().map(ListedText::key).toList(), query.limit());
+              return views(listed, query)
                   .thenApply(page -> new Page<>(page, last.isEmpty() ? null : last));
             });
   }
@@ -333,48 +332,25 @@ public final class DocumentStore implements LockStore {
     return keys.size() < limit ? "" : keys.get(keys.size() - 1);
   }
 
-  private CompletionStage<List<LockView>> views(List<String> keys, LockQuery query) {
-    CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(new ArrayList<>());
-    for (int from = 0; from < keys.size(); from += READ_TOGETHER) {
-      List<String> chunk = keys.subList(from, Math.min(from + READ_TOGETHER, keys.size()));
-      views = views.thenCompose(page -> addViews(page, chunk, query));
-    }
-    return views;
+  private CompletionStage<List<LockView>> views(List<ListedText> listed, LockQuery query) {
+    return ListedTexts.each(listed, each -> view(each, query))
+        .thenApply(views -> views.stream().flatMap(Optional::stream).toList());
   }
 
-  private CompletionStage<List<LockView>> addViews(
-      List<LockView> before, List<String> keys, LockQuery query) {
-    CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(before);
-    for (String key : keys) {
-      LockName name = LockUpdater.name(key).orElse(null);
-      if (name != null) { // Else another program has made it.
-        views =
-            views.thenCombine(
-                view(key, name, query),
-                (page, view) -> {
-                  view.ifPresent(page::add);
-                  return page;
-                });
-      }
+  private CompletionStage<Optional<LockView>> view(ListedText listed, LockQuery query) {
+    LockName name = LockUpdater.name(listed.key()).orElse(null);
+    if (name == null) { // Another program has made it.
+      return CompletableFuture.completedFuture(Optional.empty());
     }
-    return views;
-  }
-
-  private CompletionStage<Optional<LockView>> view(String key, LockName name, LockQuery query) {
-    return documents
-        .read(key)
-        .thenCompose(
-            found -> {
-              long now = micros();
-              LockDocument lock = DocumentCodec.decode(name, found.text());
-              return lock == null || lock.isUnused() || (lock.isIdle(now) && !query.idle())
-                  ? CompletableFuture.completedFuture(Optional.empty())
-                  : sessions.withSessions(
-                      sessions::readToShow,
-                      liveness -> {
-                        locks.observeEvictions(lock, liveness, now);
-                        return Optional.of(lock.view(liveness, now));
-                      });
+    long now = micros();
+    LockDocument lock = DocumentCodec.decode(name, listed.found().text());
+    return lock == null || lock.isUnused() || (lock.isIdle(now) && !query.idle())
+        ? CompletableFuture.completedFuture(Optional.empty())
+        : sessions.withSessions(
+            sessions::readToShow,
+            liveness -> {
+              locks.observeEvictions(lock, liveness, now);
+              return Optional.of(lock.view(liveness, now));
             });
   }
 

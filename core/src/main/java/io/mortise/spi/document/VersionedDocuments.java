@@ -79,6 +79,22 @@ public interface VersionedDocuments {
   CompletionStage<List<String>> scan(String prefix, String after, int limit);
 
   /**
+   * A document of a list.
+   *
+   * @param found as {@link #read} would tell it; without a text if it was removed meanwhile
+   */
+  record ListedText(String key, VersionedText found) {}
+
+  /**
+   * The documents of the keys that {@link #scan} lists, for a look at many. Each as it stood at
+   * some time of the call, or later. The default reads them one by one, some at a time; a server
+   * that lists texts too needs one request.
+   */
+  default CompletionStage<List<ListedText>> scanTexts(String prefix, String after, int limit) {
+    return scan(prefix, after, limit).thenCompose(keys -> ListedTexts.read(this, keys));
+  }
+
+  /**
    * Forgets what the removal of a document has left in the server, if no request from before the
    * removal can be in flight any more. Called by a sweep, with a key that {@link #scan} has listed
    * and that has no document. The default has nothing to forget.

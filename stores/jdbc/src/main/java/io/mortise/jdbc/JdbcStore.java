@@ -11,8 +11,10 @@ import io.mortise.jdbc.dialect.MySqlDialect;
 import io.mortise.jdbc.dialect.PostgresDialect;
 import io.mortise.jdbc.dialect.ServerDatabase;
 import io.mortise.jdbc.dialect.SqliteFile;
+import io.mortise.jdbc.document.DocumentDatabase;
 import io.mortise.jdbc.table.SqlText;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.NameSuggestion;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
@@ -26,6 +28,9 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
@@ -37,7 +42,9 @@ import org.jspecify.annotations.Nullable;
  * <p>{@code jdbc:sqlite:/path/to/locks.db} keeps the locks of all processes of one host in a file;
  * {@code jdbc:postgresql://host/database}, {@code jdbc:mysql://host/database} and {@code
  * jdbc:mariadb://host/database} in that of a server; {@code jdbc:h2:…} in an H2 database, embedded
- * or a server. The driver has to be on the class path. Behind the last question mark:
+ * or a server; any other {@code jdbc:} URL in whatever database its driver leads to, see
+ * docs/stores/other-databases.md. The driver has to be on the class path. Behind the last question
+ * mark:
  *
  * <ul>
  *   <li>{@code namespace} keeps applications in one database apart; default {@code default}
@@ -49,6 +56,8 @@ import org.jspecify.annotations.Nullable;
  *       bounds how long a request can be in flight; default {@code 5s}
  *   <li>{@code pooler=true} for PostgreSQL behind a pooler in transaction mode, see
  *       docs/guides/behind-pgbouncer.md
+ *   <li>{@code driver.NAME} for the driver of another database, and {@code timeout}, which there is
+ *       another name of {@code max-in-flight}
  * </ul>
  *
  * <p>A server's driver is handed the parameters of its own that docs/stores lists, and no others; a
@@ -71,13 +80,23 @@ public final class JdbcStore {
   private static final String IN_FLIGHT_LIMIT = "max-in-flight";
   private static final Duration MAX_IN_FLIGHT = Duration.ofSeconds(5);
 
+  /** What stores of documents call it. */
+  private static final String TIMEOUT = "timeout";
+
+  private static final Duration LEAST_TIMEOUT = Duration.ofMillis(100);
+
+  /** The scheme that opens those of all other databases. */
+  private static final String OTHERS = "jdbc";
+
+  /** Before the name of a parameter that is handed to the driver of another database. */
+  private static final String DRIVER_PARAMETER = "driver.";
+
   private JdbcStore() {}
 
   /**
    * Opens the store of a URL. Blocks.
    *
-   * @throws IllegalArgumentException if the URL has an unknown scheme, or a wrong or unknown
-   *     parameter
+   * @throws IllegalArgumentException if the URL has a wrong or unknown parameter
    * @throws StoreUnavailableException if the database cannot be reached now
    * @throws StoreUnfitException if it can, but must not be used as it is: a network file system, a
    *     file that is read-only or no database, a missing table
@@ -87,18 +106,18 @@ public final class JdbcStore {
   }
 
   /**
-   * Opens a store in the database of a data source: any of those that have a URL here, except
-   * SQLite. Takes up to three connections and keeps them until the store is closed; they come back
-   * with the auto-commit mode, the read-only mode, the isolation, the network timeout and the
-   * session's settings that they had. They are taken on threads of its own, so that none is that of
-   * a transaction of the caller's. Blocks.
+   * Opens a store in the database of a data source: of any product except SQLite. Takes up to three
+   * connections and keeps them until the store is closed; they come back with the auto-commit mode,
+   * the read-only mode, the isolation, the network timeout and the session's settings that they
+   * had. They are taken on threads of its own, so that none is that of a transaction of the
+   * caller's. Blocks.
    *
    * @param parameters as behind the question mark of a URL: {@code namespace}, {@code prefix},
    *     {@code create}, {@code strict-expiry}, {@code max-in-flight}, {@code pooler}; may be empty
    * @throws IllegalArgumentException if there is a wrong or unknown parameter
    * @throws StoreUnavailableException if the database cannot be reached now
-   * @throws StoreUnfitException if it is of an unknown product, must not be used as it is, or if
-   *     the data source has not two connections at one time
+   * @throws StoreUnfitException if it is SQLite's, must not be used as it is, or if the data source
+   *     has not two connections at one time
    */
   public static LockStore over(DataSource dataSource, String parameters) {
     StoreUrl given = StoreUrl.parse("jdbc:datasource:?" + parameters);
@@ -112,7 +131,8 @@ public final class JdbcStore {
     String display;
     try (Connection first = dataSource.getConnection()) {
       known = dialect(first);
-      display = display(known, first.getMetaData().getURL());
+      String driverUrl = first.getMetaData().getURL();
+      display = display(known == null ? "jdbc" : known.scheme(), driverUrl);
       refuseSingle(dataSource, first, known, display, pooler);
     } catch (SQLException e) {
       String message = "The data source gives no connection: " + e.getMessage();
@@ -127,33 +147,37 @@ public final class JdbcStore {
                               || reason == Dialect.UnfitReason.NO_TLS);
       throw unfit ? new StoreUnfitException(message, e) : new StoreUnavailableException(message, e);
     }
-    return server(pooled(known, given), given, display, dataSource::getConnection, true);
+    return known == null
+        ? documents(given, display, dataSource::getConnection, true)
+        : server(pooled(known, given), given, display, dataSource::getConnection, true);
   }
 
-  private static Dialect dialect(Connection connection) throws SQLException {
+  /** Null for a product without a dialect of its own, whose locks are documents. */
+  private static @Nullable Dialect dialect(Connection connection) throws SQLException {
     String name = connection.getMetaData().getDatabaseProductName();
-    for (Dialect dialect : DIALECTS) {
-      if (dialect.isNamed(name)) {
-        return dialect;
-      }
+    if (name.equalsIgnoreCase("SQLite")) {
+      throw new StoreUnfitException(
+          "The data source leads to a database of SQLite. Open it by its URL, jdbc:sqlite:.");
     }
-    throw new StoreUnfitException(
-        "The data source leads to a database of product '%s'. Known: %s. For SQLite give its URL."
-            .formatted(name, String.join(", ", DIALECTS.stream().map(Dialect::product).toList())));
+    return DIALECTS.stream().filter(dialect -> dialect.isNamed(name)).findFirst().orElse(null);
   }
 
   /** Host and database of the driver's URL, if it has no other form: that may hold a secret. */
-  private static String display(Dialect dialect, @Nullable String driverUrl) {
+  private static String display(String scheme, @Nullable String driverUrl) {
     Matcher place = PLACE.matcher(String.valueOf(driverUrl));
-    return place.matches() ? place.group(1) : dialect.scheme() + ":(data source)";
+    return place.matches() ? place.group(1) : scheme + ":(data source)";
   }
 
   /** Nothing was set on the connections yet: if both are one, it may be in use. */
   private static void refuseSingle(
-      DataSource dataSource, Connection first, Dialect dialect, String display, boolean pooler)
+      DataSource dataSource,
+      Connection first,
+      @Nullable Dialect dialect,
+      String display,
+      boolean pooler)
       throws SQLException {
     try (Connection second = dataSource.getConnection()) {
-      if (!pooler && dialect.connectionId(first).equals(dialect.connectionId(second))) {
+      if (!pooler && isSame(first, second, dialect)) {
         throw new StoreUnfitException(
             "The data source of store '%s' gives the same connection twice. %s Behind a pooler in transaction mode add pooler=true."
                 .formatted(display, SIZE));
@@ -165,7 +189,8 @@ public final class JdbcStore {
         }
       }
     } catch (SQLException e) {
-      if (dialect.reason(e) != Dialect.UnfitReason.OTHER || !first.isValid(1)) {
+      boolean isOther = dialect == null || dialect.reason(e) == Dialect.UnfitReason.OTHER;
+      if (!isOther || !first.isValid(1)) {
         throw e;
       }
       throw new StoreUnfitException(
@@ -178,8 +203,16 @@ public final class JdbcStore {
     }
   }
 
+  /** By the server's id; where that is not known, by the driver's object. */
+  private static boolean isSame(Connection first, Connection second, @Nullable Dialect dialect)
+      throws SQLException {
+    return dialect == null
+        ? first.getMetaData().getConnection() == second.getMetaData().getConnection()
+        : dialect.connectionId(first).equals(dialect.connectionId(second));
+  }
+
   static Set<String> schemes() {
-    Set<String> schemes = new TreeSet<>(Set.of(SqliteFile.SCHEME));
+    Set<String> schemes = new TreeSet<>(Set.of(SqliteFile.SCHEME, OTHERS));
     DIALECTS.forEach(dialect -> schemes.add(dialect.scheme()));
     return schemes;
   }
@@ -193,9 +226,7 @@ public final class JdbcStore {
         return server(pooled(dialect, url), url);
       }
     }
-    throw new IllegalArgumentException(
-        "No database store has the scheme of '%s'. Known: %s."
-            .formatted(url, String.join(", ", schemes())));
+    return other(url);
   }
 
   private static LockStore sqlite(StoreUrl url) {
@@ -227,18 +258,113 @@ public final class JdbcStore {
         properties.setProperty(name, value);
       }
     }
-    PasswordRedactor passwordRedactor = new PasswordRedactor(properties);
-    ServerDatabase.ConnectionSource source =
-        () -> {
-          try {
-            return DriverManager.getConnection(connectionTarget.url(), properties);
-          } catch (SQLException e) {
-            throw passwordRedactor.hide(e);
-          }
-        };
+    ServerDatabase.ConnectionSource source = source(connectionTarget.url(), properties);
     // Threads of a driver inherit from the first that connects, and stay for as long as the JVM.
     return CompletionStages.callDetached(
         "mortise-open", () -> server(dialect, url, connectionTarget.display(), source, false));
+  }
+
+  private static ServerDatabase.ConnectionSource source(String driverUrl, Properties properties) {
+    PasswordRedactor passwordRedactor = new PasswordRedactor(properties);
+    return () -> {
+      try {
+        return DriverManager.getConnection(driverUrl, properties);
+      } catch (SQLException e) {
+        throw passwordRedactor.hide(e);
+      }
+    };
+  }
+
+  /**
+   * A database of whatever product the URL leads to. A driver that wraps another may lead to one
+   * that has a dialect, and is asked in that.
+   */
+  private static LockStore other(StoreUrl url) {
+    Properties properties = new Properties();
+    Set<String> known = with(Set.of(IN_FLIGHT_LIMIT, TIMEOUT, POOLER, "user", "password"));
+    for (String name : url.parameterNames()) {
+      boolean isOfDriver = name.startsWith(DRIVER_PARAMETER);
+      if (isOfDriver || name.equals("user") || name.equals("password")) {
+        String property = isOfDriver ? name.substring(DRIVER_PARAMETER.length()) : name;
+        properties.setProperty(property, url.parameter(name, ""));
+        known.add(name);
+      }
+    }
+    url.allowOnly(known);
+    try {
+      var unused = DriverManager.getDriver(url.base());
+    } catch (SQLException e) {
+      throw new StoreUnfitException(
+          "No driver on the class path takes '%s'. %sAdd the driver of the database."
+              .formatted(
+                  url,
+                  NameSuggestion.scheme(url.scheme(), schemes())
+                      .map(meant -> "Did you mean '" + meant + ":'? ")
+                      .orElse("")),
+          e);
+    }
+    ServerDatabase.ConnectionSource source = source(url.base(), properties);
+    String display = display(url.scheme(), url.base());
+    Duration bound = bounded(url, timeoutName(url), LEAST_TIMEOUT).multipliedBy(2);
+    CompletableFuture<LockStore> opening =
+        CompletionStages.detached("mortise-open", () -> other(url, display, source));
+    CompletableFuture<LockStore> inTime =
+        opening.copy().orTimeout(bound.toMillis(), TimeUnit.MILLISECONDS);
+    return CompletionStages.join(
+        inTime.exceptionallyCompose(failure -> late(opening, display, bound, failure)));
+  }
+
+  private static LockStore other(
+      StoreUrl url, String display, ServerDatabase.ConnectionSource source) {
+    Dialect wrapped;
+    try (Connection first = source.connect()) {
+      wrapped = dialect(first);
+    } catch (SQLException e) {
+      throw DocumentDatabase.refusal(e, display);
+    }
+    return wrapped == null
+        ? documents(url, display, source, false)
+        : server(pooled(wrapped, url), url, display, source, false);
+  }
+
+  /** Drivers that nobody knows may wait for ever. A store that is open too late is closed. */
+  private static CompletableFuture<LockStore> late(
+      CompletableFuture<LockStore> opening, String display, Duration bound, Throwable failure) {
+    if (!(CompletionStages.cause(failure) instanceof TimeoutException timeout)) {
+      return CompletableFuture.failedFuture(failure);
+    }
+    var unused = opening.thenAccept(LockStore::close);
+    return CompletableFuture.failedFuture(
+        new StoreUnavailableException(
+            "The database cannot be opened (store=%s): it did not answer within %s. Check the address."
+                .formatted(display, DurationText.format(bound)),
+            timeout));
+  }
+
+  private static String timeoutName(StoreUrl url) {
+    return url.parameter(TIMEOUT) == null ? IN_FLIGHT_LIMIT : TIMEOUT;
+  }
+
+  private static LockStore documents(
+      StoreUrl url, String display, ServerDatabase.ConnectionSource source, boolean borrows) {
+    for (String name : new String[] {"strict-expiry", POOLER}) {
+      if (url.parameter(name) != null) {
+        throw new IllegalArgumentException(
+            "Parameter '%s' is for databases that have a dialect here; for store '%s' leave it out."
+                .formatted(name, display));
+      }
+    }
+    return DocumentDatabase.open(
+        source,
+        borrows,
+        new DocumentDatabase.Settings(
+            display,
+            prefix(url),
+            namespace(url),
+            bounded(url, timeoutName(url), LEAST_TIMEOUT),
+            url.flag("create", true)),
+        Ticker.SYSTEM,
+        WallClock.SYSTEM);
   }
 
   private static LockStore server(
@@ -262,12 +388,15 @@ public final class JdbcStore {
   }
 
   private static Duration maxInFlight(StoreUrl url, Dialect dialect) {
-    Duration bound = url.duration(IN_FLIGHT_LIMIT, MAX_IN_FLIGHT);
-    Duration least = dialect.leastInFlight();
+    return bounded(url, IN_FLIGHT_LIMIT, dialect.leastInFlight());
+  }
+
+  private static Duration bounded(StoreUrl url, String parameter, Duration least) {
+    Duration bound = url.duration(parameter, MAX_IN_FLIGHT);
     if (bound.compareTo(least) < 0 || bound.toMinutes() > 10) {
       throw new IllegalArgumentException(
           "Parameter '%s' of store URL '%s' is not within %s and 10m."
-              .formatted(IN_FLIGHT_LIMIT, url, DurationText.formatExact(least)));
+              .formatted(parameter, url, DurationText.formatExact(least)));
     }
     return bound;
   }

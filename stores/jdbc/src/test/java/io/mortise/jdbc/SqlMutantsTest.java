@@ -121,7 +121,13 @@ class SqlMutantsTest {
         "MariaDbClientTest",
         "dialect.MySqlFailureTest",
         "table.ContendedRequestTest",
-        "dialect.MariaDbClockTest");
+        "dialect.MariaDbClockTest"),
+    DOCUMENT(
+        List.of("document"),
+        List.of("document.DocumentDatabaseTest", "document.HsqldbDocumentsTest"),
+        "document.HsqldbDifferentialTest",
+        "document.HsqldbContractTest",
+        "document.HsqldbClientTest");
 
     @SuppressWarnings("ImmutableEnumChecker") // List.of
     final List<String> folders;
@@ -166,7 +172,8 @@ class SqlMutantsTest {
       Set<String> seen = new HashSet<>();
       for (String from : folders) {
         try (Stream<Path> files = Files.list(classes.resolve(FOLDER + from))) {
-          for (Path each : files.filter(Files::isRegularFile).sorted().toList()) {
+          for (Path each :
+              files.filter(path -> path.toString().endsWith(".sql")).sorted().toList()) {
             String name = from + "/" + each.getFileName();
             if (seen.add(each.getFileName().toString())
                 && (folders.get(0) + ":" + name).matches(file)) {

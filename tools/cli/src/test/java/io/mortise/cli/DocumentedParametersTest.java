@@ -26,6 +26,7 @@ class DocumentedParametersTest {
       Map.of(
           "jdbc:sqlite", "file",
           "jdbc:h2", "mem:x",
+          "jdbc", "derby://localhost:1/x",
           "dynamodb", "//localhost:1/table",
           "mem", "",
           "redis-sentinel", "//localhost:1/master",
@@ -53,7 +54,7 @@ class DocumentedParametersTest {
 
   /** What tells of a store's parameters: its section; of databases also what drivers are given. */
   private static String documentation(String page, String scheme) throws IOException {
-    if (!scheme.startsWith("jdbc:")) {
+    if (!scheme.startsWith("jdbc")) {
       return section(page, scheme);
     }
     Path stores = DOCS.resolve("stores");
@@ -64,7 +65,7 @@ class DocumentedParametersTest {
 
   private static String section(String page, String scheme) {
     String title =
-        scheme.startsWith("jdbc:")
+        scheme.startsWith("jdbc")
             ? "SQL databases"
             : scheme.replaceAll("^rediss?(-.*)?$", "Redis").replaceAll("^zk.*", "ZooKeeper");
     return Pattern.compile("\n## ")

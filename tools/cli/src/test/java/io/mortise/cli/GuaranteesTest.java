@@ -145,6 +145,8 @@ class GuaranteesTest {
             "etcd",
             "consul",
             "consul/memory",
+            "database",
+            "database/lazy",
             "dynamodb",
             "nats",
             "memcached",

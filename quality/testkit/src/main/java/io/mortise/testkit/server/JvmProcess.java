@@ -51,7 +51,7 @@ public final class JvmProcess implements AutoCloseable {
   }
 
   /** A JVM on the class path of this one that starts fast, up to the name of its main class. */
-  static List<String> command(String... options) {
+  public static List<String> command(String... options) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));

@@ -27,14 +27,14 @@ public record ConnectionState(
   }
 
   /** In auto-commit mode: an isolation cannot be set within a transaction. */
-  void restore(Connection connection) throws SQLException {
+  public void restore(Connection connection) throws SQLException {
     connection.setTransactionIsolation(isolation);
     if (readOnly) {
       connection.setReadOnly(true);
     }
-    if (networkTimeout >= 0) {
+    connection.setAutoCommit(autoCommit);
+    if (networkTimeout >= 0 && connection.getNetworkTimeout() != networkTimeout) {
       connection.setNetworkTimeout(Runnable::run, networkTimeout);
     }
-    connection.setAutoCommit(autoCommit);
   }
 }

@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
 import java.sql.Types;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -132,6 +133,22 @@ public final class NamedStatement implements AutoCloseable {
   /** Runs it; on SQLite the statement ends only when the result is closed. */
   public ResultSet query() throws SQLException {
     return statement.executeQuery();
+  }
+
+  /** Runs it for so many rows at most. */
+  public ResultSet query(int mostRows) throws SQLException {
+    statement.setMaxRows(mostRows);
+    return statement.executeQuery();
+  }
+
+  /** Has the database give it up after so many seconds, if the driver can. */
+  public NamedStatement boundedBy(int seconds) throws SQLException {
+    try {
+      statement.setQueryTimeout(seconds);
+    } catch (SQLFeatureNotSupportedException e) {
+      return this;
+    }
+    return this;
   }
 
   /** Makes a value of a row. */

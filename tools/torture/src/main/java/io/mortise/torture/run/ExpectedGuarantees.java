@@ -33,7 +33,8 @@ public final class ExpectedGuarantees {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
   /** Rows of stores without a clock, where others have to see that a process is not heard of. */
-  private static final Pattern OBSERVED = Pattern.compile("(etcd|consul|nats|dynamodb)(/.*)?");
+  private static final Pattern OBSERVED =
+      Pattern.compile("(etcd|consul|nats|dynamodb|database)(/.*)?");
 
   private final String mode;
 

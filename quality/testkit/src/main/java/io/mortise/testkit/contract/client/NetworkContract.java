@@ -80,6 +80,14 @@ public abstract class NetworkContract {
     return Duration.ofMillis(1_500);
   }
 
+  /**
+   * Whether the server gives up a request whose end does not arrive, while its connection stands.
+   * If not, what that request has locked stays so.
+   */
+  protected boolean endsHalfRequests() {
+    return true;
+  }
+
   /** Starts a server whose locks are others; empty if the store cannot tell the two apart. */
   protected Optional<LocalServer> another() {
     return Optional.empty();
@@ -141,6 +149,8 @@ public abstract class NetworkContract {
 
   @Test
   void givenRequestsThatArriveButForTheirEnd_thenOthersAreAnswered() {
+    Assumptions.assumeTrue(
+        endsHalfRequests(), "SKIPPED: the server waits for the end of a request.");
     FaultInjectionProxy way = network();
     try (LockClient client = client(way);
         LockClient other = client(serverPort())) {

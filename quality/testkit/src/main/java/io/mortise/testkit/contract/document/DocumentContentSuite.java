@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.StoreUnavailableException;
 import io.mortise.spi.document.DocumentTooLargeException;
 import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.spi.document.VersionedDocuments.ListedText;
 import io.mortise.spi.document.VersionedDocuments.VersionedText;
 import io.mortise.spi.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
@@ -150,6 +151,10 @@ abstract class DocumentContentSuite extends DocumentCrowdSuite {
     assertThat(scanAll("lock/", 2)).containsExactlyInAnyOrderElementsOf(names);
     assertThat(scan("lock/a")).containsExactlyInAnyOrder("lock/a", "lock/a ", "lock/a\u00e9");
     assertThat(scan("session/")).containsExactly("session/a");
+    List<ListedText> texts = BoundedWait.join(documents().scanTexts("lock/a", "", 10));
+    assertThat(texts).extracting(ListedText::key).containsExactlyElementsOf(scan("lock/a"));
+    assertThat(texts).allSatisfy(each -> assertThat(each.found()).isEqualTo(read(each.key())));
+    assertThat(BoundedWait.join(documents().scanTexts("lock/", "", 2))).hasSize(2);
   }
 
   @Test

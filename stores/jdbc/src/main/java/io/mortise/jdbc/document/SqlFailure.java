@@ -1,0 +1,101 @@
+package io.mortise.jdbc.document;
+
+import io.mortise.LockException;
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.spi.document.DocumentTooLargeException;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.sql.SQLIntegrityConstraintViolationException;
+import java.sql.SQLTimeoutException;
+import java.sql.SQLTransactionRollbackException;
+
+/**
+ * What an error of an unknown database means, by the types and the SQL states that the standard
+ * has. An error that says nothing of that kind counts as a broken connection: what was sent may
+ * have been executed.
+ */
+enum SqlFailure {
+  /** A row of that key is there. */
+  DUPLICATE,
+
+  /** Rolled back because of others, or not executed in time; the same may succeed in a moment. */
+  BUSY,
+
+  /** A text is longer than its column. */
+  TOO_LARGE,
+
+  /** Not executed: no writes are taken now. Another connection may lead to a server that does. */
+  READ_ONLY,
+
+  /** Never executed: credentials, a right, a table, a statement that the database does not have. */
+  REFUSED,
+
+  /** The connection is of no use any more; what was sent may have been executed. */
+  BROKEN;
+
+  /** Whether it is a second row of one key. */
+  static boolean isDuplicate(SQLException error) {
+    return of(error) == DUPLICATE;
+  }
+
+  static SqlFailure of(SQLException error) {
+    String state = String.valueOf(error.getSQLState());
+    if (error instanceof SQLIntegrityConstraintViolationException || state.startsWith("23")) {
+      return DUPLICATE;
+    } else if (state.equals("40003")) {
+      // Whether the statement was completed is not known.
+      return BROKEN;
+    } else if (error instanceof SQLTransactionRollbackException
+        || error instanceof SQLTimeoutException
+        || state.matches("40.*|HYT00|57014|61000|90131")) {
+      return BUSY;
+    } else if (state.equals("22001")) {
+      return TOO_LARGE;
+    } else if (state.matches("25006|2550[0-9]|90097")) {
+      return READ_ONLY;
+    }
+    return state.matches("(?:0A|22|28|2F|3D|3F|42).*") ? REFUSED : BROKEN;
+  }
+
+  /** Whether the connection may be used again after a rollback. */
+  boolean leavesConnection() {
+    return this != BROKEN && this != READ_ONLY;
+  }
+
+  /**
+   * As a store of documents tells it. A broken connection has an {@link IOException} among its
+   * causes, since the request may have been executed.
+   *
+   * @param store how to call it
+   */
+  LockException translated(SQLException error, String store) {
+    String said =
+        FailureText.withoutFullStop(FailureText.quoted(String.valueOf(error.getMessage())));
+    return switch (this) {
+      case DUPLICATE, REFUSED ->
+          new StoreUnfitException(
+              "The database refuses a statement (store=%s): %s. Check the rights of the user, and the table."
+                  .formatted(store, said),
+              error);
+      case BUSY ->
+          new StoreUnavailableException(
+              "The database was busy; nothing was written (store=%s): %s. Look for a transaction that keeps rows of the table locked."
+                  .formatted(store, said),
+              error);
+      case TOO_LARGE ->
+          new StoreUnavailableException(
+              "The database has no room for a lock with so many holders and waiters (store=%s): %s. Give column doc_text a longer type."
+                  .formatted(store, said),
+              new DocumentTooLargeException(error));
+      case READ_ONLY ->
+          new StoreUnavailableException(
+              "The database takes no writes now (store=%s): %s.".formatted(store, said), error);
+      case BROKEN ->
+          new StoreUnavailableException(
+              "The database did not answer (store=%s): %s.".formatted(store, said),
+              new IOException(error));
+    };
+  }
+}

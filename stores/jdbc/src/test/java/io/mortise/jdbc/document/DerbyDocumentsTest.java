@@ -1,0 +1,7 @@
+package io.mortise.jdbc.document;
+
+class DerbyDocumentsTest extends SqlDocumentsSuite {
+  DerbyDocumentsTest() {
+    super(DocumentServers.DERBY);
+  }
+}

@@ -1,0 +1,7 @@
+package io.mortise.jdbc.document;
+
+class HsqldbDocumentsTest extends SqlDocumentsSuite {
+  HsqldbDocumentsTest() {
+    super(DocumentServers.HSQLDB);
+  }
+}
