@@ -133,7 +133,7 @@ public final class DocumentDatabase {
           settings.display());
     }
     LockStore store =
-        DocumentStore.withoutClock(
+        DocumentStore.clockless(
             new StoreProfile(
                 settings.display(),
                 DocumentStore.CAPABILITIES_WITHOUT_CLOCK,
