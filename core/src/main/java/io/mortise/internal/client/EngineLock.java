@@ -258,7 +258,7 @@ final class EngineLock implements DistributedLock {
   private Waiter waiter(
       boolean tryOnly, boolean endless, @org.jspecify.annotations.Nullable Runnable listener) {
     Waiter waiter = new Waiter(name, mode, options, tryOnly, endless, listener);
-    engine.events().acquireBegins(engine, waiter);
+    engine.acquireBegins(waiter);
     return waiter;
   }
 

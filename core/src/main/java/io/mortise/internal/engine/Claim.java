@@ -2,7 +2,7 @@ package io.mortise.internal.engine;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.internal.runtime.EngineScheduler;
+import io.mortise.internal.engine.WaitState.SentRequest;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.StoreOutage;
 import io.mortise.internal.session.StoreSilence;
@@ -20,43 +20,32 @@ import org.jspecify.annotations.Nullable;
  * stands for them in the store. Kept small, for a process may hold many: a claim that is merely
  * held has no queue and no contention state.
  *
- * <p>Passive: guarded by its stripe, changed by the {@link Engine} only.
+ * <p>Passive: guarded by its stripe. Others call the named changes below, and write no field.
  */
-sealed class Claim permits IdleClaims.StickyClaim {
-  final LockName name;
-  final HoldTerms terms;
+class Claim {
+  private final LockName name;
+  private final HoldTerms terms;
+  private boolean joinable;
 
-  /**
-   * Whether others of this process may stand under it: then it goes from hand to hand without I/O.
-   */
-  boolean joinable;
+  /** The next claim in a chain of the {@link ClaimTable}. */
+  private @Nullable Claim next;
 
-  /** Belongs to the {@link ClaimTable}. */
-  @Nullable Claim next;
+  private Mode mode;
 
-  Mode mode;
-
-  /** The phase's place among all: a reference would take three bytes more. */
-  private byte phase;
+  private ClaimPhase phase = ClaimPhase.UNSENT;
 
   /** Session and number are the attempt; a new attempt for the same waiters changes both. */
-  @Nullable LiveSession session;
+  private @Nullable LiveSession session;
 
-  long number;
+  private long number;
 
   /** The next token to give out, and how many are left. */
-  long token;
+  private long token;
 
-  int tokensLeft;
-
-  @Nullable LeaseImpl holder;
-
-  /** Somebody else waits for the lock. */
-  boolean wanted;
-
-  /** Several of this process have wanted it at one time. */
-  boolean contended;
-
+  private int tokensLeft;
+  private @Nullable LeaseImpl holder;
+  private boolean wanted;
+  private boolean contended;
   private @Nullable WaitState wait;
 
   enum ClaimPhase {
@@ -66,97 +55,16 @@ sealed class Claim permits IdleClaims.StickyClaim {
     ASKED,
     HELD,
     /** Nothing stands under it any more. */
-    DONE;
-
-    private static final ClaimPhase[] ALL = values();
+    DONE
   }
 
-  /**
-   * What only a claim needs that waits for an answer, is contended, timed or in trouble; most are
-   * merely held.
-   */
-  private static final class WaitState {
-    /** The head of a ring of waiters; its {@code previous} is the tail. */
-    @Nullable Waiter head;
+  /** The waiters of a claim know it by this. */
+  private static final class ClaimWaits extends WaitState {
+    final Claim claim;
 
-    /** How many of them are fair. */
-    int fair;
-
-    /** The claims of its name in the store's queue; null while the attempt does not stand there. */
-    QueueProtocol.@Nullable QueuedClaims queue;
-
-    /** How many may be before the attempt in the store's queue, as the store last said. */
-    int ahead;
-
-    /** A request of the attempt is under way. */
-    boolean asking;
-
-    /** That request, until it is answered; null if it asks after somebody else. */
-    AcquireProtocol.@Nullable SentRequest sent;
-
-    /** A request of the attempt got no answer, and may be executed yet. */
-    boolean doubt;
-
-    /** What is being answered was asked before the store granted. */
-    boolean outdated;
-
-    EngineScheduler.@Nullable ScheduledTimer scheduledTimer;
-    @Nullable StoreOutage outage;
-
-    int failures;
-
-    /** The dead session that was in the way last, and how often it has been proven dead. */
-    @Nullable SessionId judged;
-
-    int judgements;
-
-    /** How many grants came when their at-most time was over. */
-    int late;
-
-    int polls;
-
-    /** The greatest token that a holder in the way was seen with. */
-    long seen;
-
-    Reply.@Nullable Holder inTheWay;
-    @Nullable HandoffState handoffState;
-    Validity.@Nullable ByQuorum byQuorum;
-
-    /** The sticky hold that a try has called back, and waits for. */
-    @Nullable AttemptId calledBack;
-
-    boolean isNeeded() {
-      return head != null
-          || asking
-          || doubt
-          || queue != null
-          || scheduledTimer != null
-          || (outage != null && outage.failure() != null)
-          || failures > 0
-          || late > 0
-          || polls > 0
-          || seen > 0
-          || handoffState != null
-          || calledBack != null
-          || byQuorum != null;
+    ClaimWaits(Claim claim) {
+      this.claim = claim;
     }
-  }
-
-  /** How the lock goes from hand to hand while it is contended. */
-  static final class HandoffState {
-    /** A fresh block of tokens is under way. */
-    boolean refreshing;
-
-    /** The head was woken to take the free lock, and has not yet come. */
-    boolean offered;
-
-    int barges;
-    long bargeUntil;
-
-    /** Counted from when it became known that another process waits. */
-    int passes;
-
-    long passUntil;
   }
 
   Claim(LockName name, Mode mode, HoldTerms terms, boolean joinable) {
@@ -166,21 +74,154 @@ sealed class Claim permits IdleClaims.StickyClaim {
     this.joinable = joinable;
   }
 
-  ClaimPhase phase() {
-    return ClaimPhase.ALL[phase];
+  /** The claim under which a waiter stands; null if it stands under none. */
+  static @Nullable Claim of(Waiter waiter) {
+    return waiter.ring() instanceof ClaimWaits own ? own.claim : null;
   }
 
-  @SuppressWarnings("EnumOrdinal") // its place, within this JVM only
-  void phase(ClaimPhase next) {
-    boolean held = phase() == ClaimPhase.HELD;
-    phase = (byte) next.ordinal();
-    if (session != null && held != (next == ClaimPhase.HELD)) {
-      if (held) {
-        session.holdEnds();
-      } else {
-        session.holdBegins();
-      }
+  LockName name() {
+    return name;
+  }
+
+  HoldTerms terms() {
+    return terms;
+  }
+
+  Mode mode() {
+    return mode;
+  }
+
+  /** The hold was narrowed. */
+  void narrowed(Mode narrower) {
+    mode = narrower;
+  }
+
+  @Nullable Claim next() {
+    return next;
+  }
+
+  void next(@Nullable Claim claim) {
+    next = claim;
+  }
+
+  /**
+   * Whether others of this process may stand under it: then it goes from hand to hand without I/O.
+   */
+  boolean isJoinable() {
+    return joinable;
+  }
+
+  /** The hold is no longer like those that wait for it: it is not passed on, but released. */
+  void isolate() {
+    joinable = false;
+  }
+
+  /** It begins anew: others may stand under it again if its kind allows that. */
+  void restoreJoinable() {
+    joinable = mode.isExclusive() && mode.capacity() == Mode.SHARERS && !terms.isTimed();
+  }
+
+  boolean isWanted() {
+    return wanted;
+  }
+
+  /** Somebody else waits for the lock, for as long as the attempt lives. */
+  void wanted(long now) {
+    if (!wanted) {
+      wanted = true;
+      handoffState().wanted(now);
     }
+  }
+
+  /** Whether two or more local waiters have queued at the same time. */
+  boolean isContended() {
+    return contended;
+  }
+
+  void contended() {
+    contended = true;
+  }
+
+  /** The lease that is open, or evicted and not closed; null if nobody of this process holds. */
+  @Nullable LeaseImpl holder() {
+    return holder;
+  }
+
+  /** A lease takes the next token, if tokens are counted. */
+  void heldBy(LeaseImpl lease, boolean takesToken) {
+    holder = lease;
+    if (takesToken) {
+      token++;
+      tokensLeft--;
+    }
+  }
+
+  void free() {
+    holder = null;
+  }
+
+  long token() {
+    return token;
+  }
+
+  int tokensLeft() {
+    return tokensLeft;
+  }
+
+  /** Every token of the claim is less. */
+  long tokenEnd() {
+    return token + tokensLeft;
+  }
+
+  void tokens(long first, int count) {
+    token = first;
+    tokensLeft = count;
+  }
+
+  ClaimPhase phase() {
+    return phase;
+  }
+
+  void phase(ClaimPhase next) {
+    boolean held = phase == ClaimPhase.HELD;
+    boolean holds = next == ClaimPhase.HELD;
+    phase = next;
+    if (session != null && held && !holds) {
+      session.holdEnds();
+    } else if (session != null && holds && !held) {
+      session.holdBegins();
+    }
+  }
+
+  @Nullable LiveSession session() {
+    return session;
+  }
+
+  /** The session of a claim that was asked for. */
+  LiveSession openSession() {
+    return Objects.requireNonNull(session);
+  }
+
+  /** The attempt of a claim that was asked for. */
+  AttemptId attempt() {
+    return openSession().attempt(number);
+  }
+
+  boolean isMarked() {
+    return AttemptId.stickyNumber(number) == number;
+  }
+
+  /** A new attempt is asked for. */
+  void asked(LiveSession through, long attempt) {
+    session = through;
+    number = attempt;
+    phase(ClaimPhase.ASKED);
+  }
+
+  /** It is asked for later, as an attempt that has no number yet. */
+  void postponed() {
+    phase(ClaimPhase.UNSENT);
+    number = 0;
   }
 
   /** A new attempt for the same waiters: of the one before, nothing counts any more. */
@@ -188,44 +229,45 @@ sealed class Claim permits IdleClaims.StickyClaim {
     stopTimer();
     phase(ClaimPhase.UNSENT);
     wanted = false;
-    WaitState own = wait;
-    if (own != null) {
-      own.asking = false;
-      own.sent = null;
-      own.doubt = false;
-      own.outdated = false;
-      own.polls = 0;
-      own.handoffState = null;
-      own.calledBack = null;
-      own.byQuorum = null;
+    if (wait != null) {
+      wait.beginAnew();
     }
   }
 
   /** The one who has waited longest. */
   @Nullable Waiter head() {
-    return wait == null ? null : wait.head;
+    return wait == null ? null : wait.head();
   }
 
+  /** The waiter that came after another of the claim; null after the last. */
+  @Nullable Waiter after(Waiter waiter) {
+    return wait == null ? null : wait.after(waiter);
+  }
+
+  /** Whether the attempt stands in the store's queue. */
   boolean isQueued() {
-    return queue() != null;
-  }
-
-  QueueProtocol.@Nullable QueuedClaims queue() {
-    return wait == null ? null : wait.queue;
+    return wait != null && wait.isQueued();
   }
 
   /** How many may be before the attempt in the store's queue, if it is queued. */
   int ahead() {
-    return wait == null ? 0 : wait.ahead;
+    return wait == null ? 0 : wait.ahead();
   }
 
-  void queued(QueueProtocol.@Nullable QueuedClaims queue, int ahead) {
-    waitState().queue = queue;
-    waitState().ahead = ahead;
+  /** The attempt stands in the store's queue, and so many may be before it. */
+  void queued(int ahead) {
+    waitState().queued(true, ahead);
+  }
+
+  /** The attempt does not stand in the store's queue any more. */
+  void leftQueue() {
+    if (wait != null) {
+      wait.queued(false, 0);
+    }
   }
 
   boolean isAsking() {
-    return wait != null && wait.asking;
+    return wait != null && wait.isAsking();
   }
 
   /**
@@ -233,38 +275,32 @@ sealed class Claim permits IdleClaims.StickyClaim {
    *
    * @param sent null if it asks after somebody else
    */
-  void asks(AcquireProtocol.@Nullable SentRequest sent) {
-    WaitState own = waitState();
-    own.asking = true;
-    if (sent != null) {
-      own.sent = sent;
-      own.outdated = false;
-    }
+  void asks(@Nullable SentRequest sent) {
+    waitState().asks(sent);
   }
 
   void answered() {
     if (wait != null) {
-      wait.asking = false;
-      wait.sent = null;
+      wait.answered();
       rest();
     }
   }
 
   boolean isOutdated() {
-    return wait != null && wait.outdated;
+    return wait != null && wait.isOutdated();
   }
 
   void outdate() {
-    waitState().outdated = true;
+    waitState().outdate();
   }
 
   /** A request of the attempt got no answer. */
   void doubt() {
-    waitState().doubt = true;
+    waitState().doubt();
   }
 
   boolean isInDoubt() {
-    return wait != null && (wait.asking || wait.doubt);
+    return wait != null && wait.isInDoubt();
   }
 
   /** Lets go of what an idle hold has no use for. */
@@ -277,7 +313,7 @@ sealed class Claim permits IdleClaims.StickyClaim {
 
   /** Lets go of what a claim that is merely held has no use for. */
   private void rest() {
-    if (phase() == ClaimPhase.HELD && wait != null && !wait.isNeeded()) {
+    if (phase == ClaimPhase.HELD && wait != null && !wait.isNeeded()) {
       wait = null;
     }
   }
@@ -292,132 +328,121 @@ sealed class Claim permits IdleClaims.StickyClaim {
 
   private WaitState waitState() {
     if (wait == null) {
-      wait = new WaitState();
+      wait = new ClaimWaits(this);
     }
     return wait;
   }
 
   HandoffState handoffState() {
-    WaitState own = waitState();
-    if (own.handoffState == null) {
-      own.handoffState = new HandoffState();
-    }
-    return own.handoffState;
+    return waitState().handoffState();
   }
 
   @Nullable HandoffState handoffStateOrNull() {
-    return wait == null ? null : wait.handoffState;
+    return wait == null ? null : wait.handoffStateOrNull();
   }
 
   void clearHandoffState() {
     if (wait != null) {
-      wait.handoffState = null;
+      wait.clearHandoffState();
     }
   }
 
   boolean isRefreshing() {
     HandoffState present = handoffStateOrNull();
-    return present != null && present.refreshing;
+    return present != null && present.isRefreshing();
   }
 
   /** The sticky hold that a try waits for; null if none does. */
   @Nullable AttemptId calledBack() {
-    return wait == null ? null : wait.calledBack;
+    return wait == null ? null : wait.calledBack();
   }
 
   void calledBack(@Nullable AttemptId holder) {
     if (holder != null || wait != null) {
-      waitState().calledBack = holder;
+      waitState().calledBack(holder);
     }
-  }
-
-  Reply.@Nullable Holder inTheWay() {
-    return phase() == ClaimPhase.ASKED && wait != null ? wait.inTheWay : null;
   }
 
   void saw(Reply.@Nullable Holder holder) {
     if (holder != null || wait != null) {
-      waitState().inTheWay = holder;
-    }
-    if (holder != null && holder.token() > 0) {
-      WaitState own = waitState();
-      own.seen = Math.max(own.seen, holder.token());
+      waitState().saw(holder);
     }
   }
 
   /** Every token that is known to have been given out is less; 0 if none is. */
   long tokenFloor() {
-    long own = tokensLeft + token;
-    return wait == null || wait.seen == 0 ? own : Math.max(own, wait.seen + Request.MAX_TOKENS);
+    long own = tokenEnd();
+    long seen = wait == null ? 0 : wait.seen();
+    return seen == 0 ? own : Math.max(own, seen + Request.MAX_TOKENS);
   }
 
   /** What its holders' leases hang on: the session, or what the votes of a quorum leave of it. */
   @Nullable Validity validity() {
-    return wait == null || wait.byQuorum == null ? session : wait.byQuorum;
+    return wait == null || wait.byQuorum() == null ? session : wait.byQuorum();
   }
 
-  void voted(Validity.@Nullable ByQuorum validity) {
-    if (validity != null || wait != null) {
-      waitState().byQuorum = validity;
-    }
+  void voted(Validity.ByQuorum validity) {
+    waitState().voted(validity);
   }
 
   int failures() {
-    return wait == null ? 0 : wait.failures;
+    return wait == null ? 0 : wait.failures();
   }
 
   void failures(int count) {
     if (count != failures()) {
-      waitState().failures = count;
+      waitState().failures(count);
     }
   }
 
   /** Counts a grant that came when its at-most time was over; returns how many there were. */
   int cameLate() {
-    return ++waitState().late;
+    return waitState().cameLate();
   }
 
   /** Counts an answer that it is busy; returns how many there were before. */
   int poll() {
-    return waitState().polls++;
+    return waitState().poll();
   }
 
   /** Clears what was counted while it waited. */
   void resetAfterGrant() {
     if (wait != null) {
-      wait.late = 0;
-      wait.polls = 0;
-      wait.calledBack = null;
+      wait.granted();
     }
   }
 
   /** Why the store could not be asked lately; null since it answered. */
   @Nullable Throwable storeFailure() {
-    return wait == null || wait.outage == null ? null : wait.outage.failure();
+    StoreOutage known = outageOrNull();
+    return known == null ? null : known.failure();
   }
 
   /** A session in the way was proven dead. Returns how often that has been so in succession. */
   int judged(SessionId dead) {
-    WaitState own = waitState();
-    own.judgements = dead.equals(own.judged) ? own.judgements + 1 : 1;
-    own.judged = dead;
-    return own.judgements;
+    return waitState().judged(dead);
   }
 
-  StoreOutage outage() {
-    WaitState own = waitState();
-    if (own.outage == null) {
-      own.outage = new StoreOutage();
-    }
-    return own.outage;
+  /** A request that was sent then got no answer, or a refusal that says nothing of the lock. */
+  void storeFailed(Throwable cause, long sentAt) {
+    waitState().outage().failed(cause, sentAt);
+  }
+
+  /** Since when the store is unfit, as far as the claim knows; the present if it is not. */
+  long unfitSince(long now) {
+    return waitState().outage().unfitSince(now);
   }
 
   @Nullable StoreOutage outageOrNull() {
-    return wait == null ? null : wait.outage;
+    return wait == null ? null : wait.outageOrNull();
   }
 
-  void timer(EngineScheduler.ScheduledTimer scheduledTimer) {
-    waitState().scheduledTimer = scheduledTimer;
+  /** Replaces the claim's timer. Returns the one that is to be started. */
+  ClaimEffect.Timer timer(long delay, Runnable onDue) {
+    stopTimer();
+    ClaimEffect.Timer timer = new ClaimEffect.Timer(delay, onDue);
+    waitState().timer(timer);
+    return timer;
   }
 
   /**
@@ -427,74 +452,48 @@ sealed class Claim permits IdleClaims.StickyClaim {
    * @param silence of the store; decides while the claim has sent nothing yet
    */
   @Nullable Long silentSince(long arrivedAt, StoreSilence silence) {
-    WaitState own = wait;
-    if (phase() == ClaimPhase.UNSENT) {
-      // Its timer runs while it is not sent by choice.
-      return own == null || own.scheduledTimer == null ? silence.since(arrivedAt) : null;
-    } else if (phase() != ClaimPhase.ASKED || own == null || own.sent == null) {
-      return null;
+    if (phase == ClaimPhase.UNSENT) {
+      return isPostponed() ? null : silence.since(arrivedAt);
     }
-    return StoreOutage.later(own.sent.at(), arrivedAt);
+    SentRequest sent = phase == ClaimPhase.ASKED && wait != null ? wait.sent() : null;
+    return sent == null ? null : StoreOutage.later(sent.at(), arrivedAt);
   }
 
   void add(Waiter waiter) {
-    waiter.claim = this;
-    WaitState own = waitState();
-    own.fair += waiter.options.fair() ? 1 : 0;
-    Waiter first = own.head;
-    if (first == null) {
-      waiter.next = waiter;
-      waiter.previous = waiter;
-      own.head = waiter;
-      return;
-    }
-    Waiter last = Objects.requireNonNull(first.previous);
-    last.next = waiter;
-    waiter.previous = last;
-    waiter.next = first;
-    first.previous = waiter;
+    waitState().add(waiter);
   }
 
   void remove(Waiter waiter) {
-    waiter.noteHolder(this);
-    WaitState own = waitState();
-    own.fair -= waiter.options.fair() ? 1 : 0;
-    Waiter next = Objects.requireNonNull(waiter.next);
-    if (next == waiter) {
-      own.head = null;
-      rest();
-    } else {
-      Waiter previous = Objects.requireNonNull(waiter.previous);
-      previous.next = next;
-      next.previous = previous;
-      if (own.head == waiter) {
-        own.head = next;
-      }
-    }
-    waiter.next = null;
-    waiter.previous = null;
-    waiter.claim = null;
+    showHolder(waiter);
+    waitState().remove(waiter);
+    rest();
+  }
+
+  /** Tells a waiter which holder the store has last named. */
+  void showHolder(Waiter waiter) {
+    Reply.Holder named = phase == ClaimPhase.ASKED && wait != null ? wait.inTheWay() : null;
+    waiter.noteHolder(
+        named != null,
+        named == null || isOfSession(named.attempt().session()) ? null : named.attempt());
   }
 
   boolean hasSeveralWaiters() {
-    Waiter head = head();
-    return head != null && head.next != head;
+    return wait != null && wait.hasSeveral();
   }
 
-  /** Whether one waits whom nobody may pass. */
+  /** Whether there is a waiter that nobody may pass. */
   boolean hasFairWaiters() {
-    return wait != null && wait.fair > 0;
+    return wait != null && wait.hasFair();
   }
 
   /** Whether it is not sent by choice: a timer will send it. */
   boolean isPostponed() {
-    return phase() == ClaimPhase.UNSENT && wait != null && wait.scheduledTimer != null;
+    return phase == ClaimPhase.UNSENT && wait != null && wait.hasTimer();
   }
 
   void stopTimer() {
-    if (wait != null && wait.scheduledTimer != null) {
-      wait.scheduledTimer.cancel();
-      wait.scheduledTimer = null;
+    if (wait != null) {
+      wait.stopTimer();
     }
   }
 }

@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The claims of one stripe by lock name: a hash table chained through the claims themselves, since
- * an entry object per held lock would cost a third of a claim. Guarded by the stripe.
+ * a process may hold a million and an entry for each would take half as much as a claim. Guarded by
+ * the stripe.
  */
 final class ClaimTable {
   private static final int SMALLEST = 4;
@@ -38,13 +39,13 @@ final class ClaimTable {
 
   /** The next claim of the same name. */
   @Nullable Claim after(Claim claim) {
-    return sameName(claim.next, claim.name);
+    return sameName(claim.next(), claim.name());
   }
 
   private static @Nullable Claim sameName(@Nullable Claim from, LockName name) {
     Claim claim = from;
-    while (claim != null && !claim.name.equals(name)) {
-      claim = claim.next;
+    while (claim != null && !claim.name().equals(name)) {
+      claim = claim.next();
     }
     return claim;
   }
@@ -63,7 +64,7 @@ final class ClaimTable {
     for (Claim chain : old) {
       // Turned round first, so that claims of one name keep their order.
       for (Claim claim = reversed(chain); claim != null; ) {
-        Claim next = claim.next;
+        Claim next = claim.next();
         prepend(larger, claim);
         claim = next;
       }
@@ -74,8 +75,8 @@ final class ClaimTable {
   private static @Nullable Claim reversed(@Nullable Claim chain) {
     Claim done = null;
     for (Claim claim = chain; claim != null; ) {
-      Claim next = claim.next;
-      claim.next = done;
+      Claim next = claim.next();
+      claim.next(done);
       done = claim;
       claim = next;
     }
@@ -83,23 +84,23 @@ final class ClaimTable {
   }
 
   private static void prepend(@Nullable Claim[] to, Claim claim) {
-    int bucket = bucket(claim.name, to.length);
-    claim.next = to[bucket];
+    int bucket = bucket(claim.name(), to.length);
+    claim.next(to[bucket]);
     to[bucket] = claim;
   }
 
   /** Does nothing if the claim is not here. */
   void remove(Claim claim) {
-    int bucket = bucket(claim.name, buckets.length);
+    int bucket = bucket(claim.name(), buckets.length);
     Claim before = null;
-    for (Claim here = buckets[bucket]; here != null; before = here, here = here.next) {
+    for (Claim here = buckets[bucket]; here != null; before = here, here = here.next()) {
       if (here == claim) {
         if (before == null) {
-          buckets[bucket] = claim.next;
+          buckets[bucket] = claim.next();
         } else {
-          before.next = claim.next;
+          before.next(claim.next());
         }
-        claim.next = null;
+        claim.next(null);
         size--;
         return;
       }
@@ -109,7 +110,7 @@ final class ClaimTable {
   /** Does this with each claim; nothing may be added or removed meanwhile. */
   void forEach(Consumer<Claim> each) {
     for (Claim chain : buckets) {
-      for (Claim claim = chain; claim != null; claim = claim.next) {
+      for (Claim claim = chain; claim != null; claim = claim.next()) {
         each.accept(claim);
       }
     }

@@ -37,6 +37,11 @@ final class IdleClaims {
     }
   }
 
+  /** Whether a claim is held in the store, while nobody of this process holds or wants the lock. */
+  static boolean isIdle(@Nullable Claim claim) {
+    return claim instanceof StickyClaim sticky && sticky.isIdle();
+  }
+
   @Nullable StickyClaim oldest() {
     return oldest;
   }
@@ -51,7 +56,7 @@ final class IdleClaims {
   }
 
   void add(StickyClaim claim, long now) {
-    claim.beginIdle(now);
+    claim.idleSince = now;
     StickyClaim last = newest;
     claim.older = last;
     newest = claim;
@@ -84,7 +89,7 @@ final class IdleClaims {
     }
     claim.older = null;
     claim.newer = null;
-    claim.endIdle();
+    claim.idleSince = StickyClaim.NOT_IDLE;
   }
 
   /** No grant of this name is kept until then. */
@@ -125,41 +130,58 @@ final class IdleClaims {
   static final class StickyClaim extends Claim {
     private static final long NOT_IDLE = Long.MIN_VALUE;
 
-    /** Its neighbours. */
-    @Nullable StickyClaim older;
+    /** Its neighbours in the list, which alone writes them. */
+    private @Nullable StickyClaim older;
 
-    @Nullable StickyClaim newer;
-
-    /** How long the grant is kept after the lease that is open now; 0 if it is given back. */
-    long keepNanos;
-
+    private @Nullable StickyClaim newer;
+    private long keepNanos;
     private long idleSince = NOT_IDLE;
-
-    /** How often the grant of this attempt was taken while it was idle. */
-    int retakes;
-
-    /** When so many tokens are left, the block is replaced. */
-    int refillAt;
+    private int retakes;
+    private int refillAt;
 
     StickyClaim(LockName name, Mode mode, HoldTerms terms) {
       super(name, mode, terms, true);
     }
 
-    /** Whether contenders see in the store that its grant may be idle. */
-    boolean isMarked() {
-      return AttemptId.stickyNumber(number) == number;
+    /** The idle claim that was used next; null if this is the newest. */
+    @Nullable StickyClaim newer() {
+      return newer;
+    }
+
+    /** How long the grant is kept after the lease that is open now; 0 if it is given back. */
+    long keepNanos() {
+      return keepNanos;
+    }
+
+    void keepFor(long nanos) {
+      keepNanos = nanos;
+    }
+
+    /** How often the grant of this attempt was taken while it was idle. */
+    int retakes() {
+      return retakes;
+    }
+
+    void retaken() {
+      retakes++;
+    }
+
+    /** Of a new attempt, no grant was taken yet. */
+    void resetRetakes() {
+      retakes = 0;
+    }
+
+    /** When so many tokens are left, the block is replaced. */
+    int refillAt() {
+      return refillAt;
+    }
+
+    void refillAt(int left) {
+      refillAt = left;
     }
 
     boolean isIdle() {
       return idleSince != NOT_IDLE;
-    }
-
-    void beginIdle(long now) {
-      idleSince = now;
-    }
-
-    void endIdle() {
-      idleSince = NOT_IDLE;
     }
 
     long idleSince() {

@@ -3,12 +3,15 @@ package io.mortise.internal.engine;
 import io.mortise.FencingToken;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
+import io.mortise.LockException;
+import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.function.CheckedSupplier;
+import io.mortise.internal.event.AcquireTrace;
 import io.mortise.internal.event.LeaseTrace;
+import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,13 +25,13 @@ import org.jspecify.annotations.Nullable;
  * A lease of this process. State, listeners and validity change under the stripe's lock; asking
  * takes no lock.
  */
-public sealed class LeaseImpl implements Lease permits TracedLease {
-  final Claim claim;
+public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease {
+  private final LockName lockName;
   private final long token;
   private final boolean releaseAsync;
 
   /** The thread that acquired it, while it holds: to see that it waits for itself. */
-  @Nullable Thread caller;
+  private @Nullable Thread caller;
 
   private volatile Validity validity;
 
@@ -44,18 +47,103 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
   /** A {@link LeaseLostException} once lost; before that a list of listeners, if there is any. */
   private @Nullable Object lossOrListeners;
 
-  LeaseImpl(Claim claim, Validity validity, long token, Waiter waiter) {
-    this.claim = claim;
+  /**
+   * What leases ask of the engine that keeps them. They find it by the session that they hang on,
+   * since a process may hold a million.
+   */
+  interface Operations {
+    /** The operations of the engine that hears of the session. */
+    static Operations of(LiveSession session) {
+      return ((Source) session.listener()).leases();
+    }
+
+    /** Where the operations are found: what hears of the session's life. */
+    interface Source {
+      Operations leases();
+    }
+
+    /** What does not change about the engine. */
+    EngineSettings settings();
+
+    /** Why the lease is not valid: its loss, or the doubt about it. */
+    LockException invalid(LeaseImpl lease);
+
+    /** The loss of a lease that is lost, or whose time is over though nobody has noticed. */
+    LeaseLostException loss(LeaseImpl lease);
+
+    /** Under no lock: has the listener called on loss. */
+    void onLost(LeaseImpl lease, Consumer<? super LeaseLostException> listener);
+
+    void forget(LeaseImpl lease, Consumer<? super LeaseLostException> listener);
+
+    /** The attempt of an exclusive lease; null once that has ended. Refuses other modes. */
+    @Nullable AttemptId fencedAttempt(LeaseImpl lease);
+
+    void extend(LeaseImpl lease, Duration atMost);
+
+    void keepShut(LeaseImpl lease, Duration atLeast);
+
+    void downgrade(LeaseImpl lease);
+
+    /** Gives the lease up. Returns the end to wait for; null if there is none. */
+    @Nullable PendingRelease release(LeaseImpl lease, boolean quietly);
+
+    /** The holder of a lost lease has stopped. True once: this call is to report the loss. */
+    boolean settle(LeaseImpl lease);
+
+    /** Blocks until the store has answered, or until it is known that it does not. */
+    void await(PendingRelease pendingRelease, long deadline);
+
+    /** No caller waits for the answer any more. */
+    void giveUp(PendingRelease pendingRelease);
+
+    CompletableFuture<Void> future(PendingRelease pendingRelease);
+
+    /** The loss that only the answer to the lease's release has told of; null if there is none. */
+    @Nullable LeaseLostException lossBeforeRelease(
+        LeaseImpl lease, Reply.EndReason how, boolean forgotten);
+  }
+
+  private LeaseImpl(
+      LockName name, Validity validity, long token, @Nullable Thread caller, boolean releaseAsync) {
+    this.lockName = name;
     this.validity = validity;
     this.token = token;
-    // The thread of an asynchronous acquire does not hold: it may serve others meanwhile.
-    this.caller = waiter.isThread() ? waiter.caller : null;
-    this.releaseAsync = waiter.options.releaseAsync();
+    this.caller = caller;
+    this.releaseAsync = releaseAsync;
+  }
+
+  /**
+   * A lease that is open.
+   *
+   * @param caller the thread that holds; null for an asynchronous acquire, whose thread may serve
+   *     others meanwhile
+   * @param acquire tells listeners of it; null if there are none
+   */
+  static LeaseImpl open(
+      LockName name,
+      Validity validity,
+      long token,
+      @Nullable Thread caller,
+      boolean releaseAsync,
+      @Nullable AcquireTrace acquire) {
+    return acquire == null
+        ? new LeaseImpl(name, validity, token, caller, releaseAsync)
+        : new TracedLease(name, validity, token, caller, releaseAsync, acquire);
+  }
+
+  LockName lockName() {
+    return lockName;
+  }
+
+  /** The thread that acquired it, while it holds; null for an asynchronous acquire. */
+  @Nullable Thread caller() {
+    return caller;
   }
 
   @Override
   public String name() {
-    return claim.name.value();
+    return lockName.value();
   }
 
   @Override
@@ -63,32 +151,25 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
     requireTokens();
     // At the deadline, not when the loss has been noticed: nobody may take it for a current one.
     if (isLost() || (open && validity.isOver())) {
-      throw engine().lossProtocol.invalid(this);
+      throw operations().invalid(this);
     }
     return token;
   }
 
   private void requireTokens() {
-    if (!engine().hasTokens) {
+    if (!hasToken()) {
       throw new UnsupportedByStoreException(
           String.format(
               "The lease on lock '%s' has no fencing token, for its store mints none (store=%s). Where double work"
                   + " does harm, use a store that does.",
-              claim.name, engine().storeName()));
+              lockName, storeName()));
     }
   }
 
   @Override
   public FencingToken fencingToken() {
     requireTokens();
-    if (!claim.mode.equals(Mode.EXCLUSIVE)) {
-      throw new IllegalStateException(
-          String.format(
-              "The lease on lock '%s' is shared or one of permits: others hold at the same time, and tokens do not"
-                  + " order them. Fence with an exclusive lease.",
-              claim.name));
-    }
-    AttemptId attempt = engine().attempt(this);
+    AttemptId attempt = operations().fencedAttempt(this);
     long held = token();
     if (attempt == null) {
       throw closed();
@@ -109,12 +190,17 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
   }
 
   public boolean hasToken() {
-    return engine().hasTokens;
+    return operations().settings().hasTokens();
+  }
+
+  /** The store's name, as messages show it. */
+  String storeName() {
+    return operations().settings().storeName();
   }
 
   /** For messages. */
   String tokenText() {
-    return engine().hasTokens ? Long.toString(token) : "none";
+    return hasToken() ? Long.toString(token) : "none";
   }
 
   Validity validity() {
@@ -144,7 +230,8 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
     if (left <= 0) {
       return State.LOST;
     }
-    return left < engine().env.ttlNanos() / 3 && !(validity instanceof Validity.Capped)
+    return left < operations().settings().env().ttlNanos() / 3
+            && !(validity instanceof Validity.Capped)
         ? State.SUSPECT
         : State.HELD;
   }
@@ -170,16 +257,16 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
     if (!open && !lost) {
       throw closed();
     }
-    throw engine().lossProtocol.invalid(this);
+    throw operations().invalid(this);
   }
 
   private IllegalStateException closed() {
-    return new IllegalStateException("The lease on lock '" + claim.name + "' was closed.");
+    return new IllegalStateException("The lease on lock '" + lockName + "' was closed.");
   }
 
   @Override
   public void onLost(Consumer<? super LeaseLostException> listener) {
-    engine().lossProtocol.onLost(this, Objects.requireNonNull(listener, "listener"));
+    operations().onLost(this, Objects.requireNonNull(listener, "listener"));
   }
 
   @Override
@@ -190,37 +277,34 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
 
   @Override
   public void extend(Duration atMost) {
-    engine().adjustProtocol.extend(this, Objects.requireNonNull(atMost, "atMost"));
+    operations().extend(this, Objects.requireNonNull(atMost, "atMost"));
   }
 
   @Override
   public void keepShut(Duration atLeast) {
-    engine().adjustProtocol.keepShut(this, Objects.requireNonNull(atLeast, "atLeast"));
+    operations().keepShut(this, Objects.requireNonNull(atLeast, "atLeast"));
   }
 
   @Override
   public void downgrade() {
-    engine().adjustProtocol.downgrade(this);
+    operations().downgrade(this);
   }
 
   @Override
   public CompletableFuture<Void> releaseAsync() {
-    PendingRelease pendingRelease = engine().release(this, false);
-    if (pendingRelease == null && isLost() && engine().lossProtocol.settle(this)) {
+    PendingRelease pendingRelease = operations().release(this, false);
+    if (pendingRelease == null && isLost() && operations().settle(this)) {
       return CompletableFuture.failedFuture(loss());
     } else if (pendingRelease == null) {
       return CompletableFuture.completedFuture(null);
     }
-    return engine()
-        .releaseProtocol
-        .future(pendingRelease)
-        .thenAccept(ignored -> checkEnd(pendingRelease));
+    return operations().future(pendingRelease).thenAccept(ignored -> checkEnd(pendingRelease));
   }
 
   @Override
   public void close() {
     if (open || lost) {
-      PendingRelease pendingRelease = engine().release(this, releaseAsync);
+      PendingRelease pendingRelease = operations().release(this, releaseAsync);
       finishClose(pendingRelease, pendingRelease == null ? 0 : closeDeadline());
     }
   }
@@ -234,24 +318,24 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
     if (!open && !lost) {
       return () -> {};
     }
-    PendingRelease pendingRelease = engine().release(this, releaseAsync);
+    PendingRelease pendingRelease = operations().release(this, releaseAsync);
     long deadline = closeDeadline();
     return () -> finishClose(pendingRelease, deadline);
   }
 
   private long closeDeadline() {
-    return engine().env.now() + 2 * engine().tryNanos();
+    return operations().settings().now() + 2 * operations().settings().tryNanos();
   }
 
   private void finishClose(@Nullable PendingRelease pendingRelease, long deadline) {
     if (pendingRelease != null) {
       if (releaseAsync) {
-        engine().releaseProtocol.giveUp(pendingRelease);
+        operations().giveUp(pendingRelease);
       } else {
-        engine().releaseProtocol.await(pendingRelease, deadline);
+        operations().await(pendingRelease, deadline);
       }
       checkEnd(pendingRelease);
-    } else if (isLost() && engine().lossProtocol.settle(this)) {
+    } else if (isLost() && operations().settle(this)) {
       // One of its own: the body may be throwing the other, which cannot suppress itself.
       LeaseLostException loss = loss();
       throw new LeaseLostException(String.valueOf(loss.getMessage()), loss.end());
@@ -262,21 +346,26 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
   void checkEnd(PendingRelease pendingRelease) {
     Reply.EndReason how = pendingRelease.how();
     LeaseLostException loss =
-        engine()
-            .lossProtocol
+        operations()
             .lossBeforeRelease(
-                this, how == null ? Reply.EndReason.UNKNOWN : how, pendingRelease.forgotten);
+                this, how == null ? Reply.EndReason.UNKNOWN : how, pendingRelease.isForgotten());
     if (loss != null) {
       throw loss;
     }
   }
 
-  final Engine engine() {
-    return Engine.of(validity.session());
+  private Operations operations() {
+    return Operations.of(validity.session());
   }
 
-  private LeaseLostException loss() {
-    return engine().lossProtocol.loss(this);
+  @Override
+  public LeaseLostException loss() {
+    return operations().loss(this);
+  }
+
+  @Override
+  public void forgetLost(Consumer<? super LeaseLostException> listener) {
+    operations().forget(this, listener);
   }
 
   // Below: under the stripe's lock.
@@ -335,6 +424,74 @@ public sealed class LeaseImpl implements Lease permits TracedLease {
 
   @Override
   public String toString() {
-    return "Lease[" + claim.name + ", token=" + tokenText() + ", " + state() + "]";
+    return "Lease[" + lockName + ", token=" + tokenText() + ", " + state() + "]";
+  }
+
+  /**
+   * A lease whose end is told to listeners. A class of its own, so that a lease that nobody listens
+   * for takes no more memory.
+   */
+  private static final class TracedLease extends LeaseImpl {
+    private final LeaseTrace trace;
+
+    TracedLease(
+        LockName name,
+        Validity validity,
+        long token,
+        @Nullable Thread caller,
+        boolean releaseAsync,
+        AcquireTrace acquire) {
+      super(name, validity, token, caller, releaseAsync);
+      this.trace = acquire.lease();
+    }
+
+    @Override
+    LeaseTrace trace() {
+      return trace;
+    }
+
+    @Override
+    public void close() {
+      try {
+        super.close();
+      } finally {
+        tellRelease();
+      }
+    }
+
+    @Override
+    public Runnable startClose() {
+      Runnable close = super.startClose();
+      return () -> {
+        try {
+          close.run();
+        } finally {
+          tellRelease();
+        }
+      };
+    }
+
+    @Override
+    void tellRelease() {
+      if (trace.takeRelease()) {
+        trace.tellRelease();
+      }
+    }
+
+    @Override
+    public CompletableFuture<Void> releaseAsync() {
+      CompletableFuture<Void> done = super.releaseAsync();
+      return trace.takeRelease() ? done.whenComplete((ignored, loss) -> trace.tellRelease()) : done;
+    }
+
+    @Override
+    void checkEnd(PendingRelease pendingRelease) {
+      try {
+        super.checkEnd(pendingRelease);
+      } catch (LeaseLostException e) {
+        trace.endedBefore(e.end(), String.valueOf(e.getMessage()));
+        throw e;
+      }
+    }
   }
 }

@@ -3,7 +3,7 @@ package io.mortise.internal.engine;
 import io.mortise.LockName;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Request;
 import org.jspecify.annotations.Nullable;
 
@@ -12,60 +12,180 @@ import org.jspecify.annotations.Nullable;
  * answered. Guarded by its stripe but for the outcome.
  */
 final class PendingRelease {
-  final LockName name;
-  final LiveSession session;
-  final AttemptId attempt;
+  private final LockName name;
+  private final LiveSession session;
+  private final AttemptId attempt;
+  private final Request.@Nullable Adjust waiver;
 
   /** A request of the attempt may still be on its way, and be executed after the first end. */
-  boolean doubtful;
-
-  /** Takes back the at-least time of a grant that nobody used; sent before each abandon. */
-  final Request.@Nullable Adjust waiver;
+  private boolean doubtful;
 
   /**
    * Somebody met the attempt, or handed the lock to it, while its end was on the way. It may have
    * been ended before and asked for again by a straggler, and nobody will be told of it twice.
    */
-  boolean wanted;
+  private boolean wanted;
 
   /**
    * When the hold began, in a store that tells only when it is given back whether others want it;
    * else null. Each grant of such a store says "wanted", so that is since when it is.
    */
-  @Nullable Long heldSince;
+  private @Nullable Long heldSince;
 
   /** Neither somebody here nor, as far as is known, another process waits for it. */
-  boolean later;
+  private boolean later;
 
-  int failures;
+  private int failures;
 
-  /** The lease that was in somebody's hands, so that the store must still know of it; or null. */
-  @Nullable LeaseImpl held;
+  /** A lease of it was in somebody's hands, so that the store must still know of it. */
+  private boolean leased;
+
+  /** The token of that lease. */
+  private long token;
 
   /** The store has answered, perhaps after its caller has given up. */
-  boolean answered;
+  private boolean answered;
 
   /** It was a hold, and the store no longer knew it. */
-  volatile boolean forgotten;
+  private volatile boolean forgotten;
 
-  private volatile Reply.@Nullable EndReason how;
+  private volatile @Nullable EndReason how;
   private @Nullable Runnable listener;
 
+  /**
+   * An end that nobody has asked the store for yet.
+   *
+   * @param doubtful whether a request of the attempt may be executed after the first end
+   * @param waiver takes back the at-least time of a grant that nobody used; sent before each
+   *     abandon
+   * @param later whether it may travel with what is sent next
+   */
   PendingRelease(
       LockName name,
       LiveSession session,
       AttemptId attempt,
       boolean doubtful,
-      Request.@Nullable Adjust waiver) {
+      Request.@Nullable Adjust waiver,
+      boolean later) {
     this.name = name;
     this.session = session;
     this.attempt = attempt;
     this.doubtful = doubtful;
     this.waiver = waiver;
+    this.later = later;
+  }
+
+  LockName name() {
+    return name;
+  }
+
+  LiveSession session() {
+    return session;
+  }
+
+  AttemptId attempt() {
+    return attempt;
+  }
+
+  Request.@Nullable Adjust waiver() {
+    return waiver;
+  }
+
+  /** The same attempt is being ended once more, and may be in doubt by now. */
+  void merge(PendingRelease other) {
+    doubtful |= other.doubtful;
+  }
+
+  /** Somebody met the attempt while its end was on the way. */
+  void wanted() {
+    wanted = true;
+  }
+
+  /** Since when the hold was wanted, if its end tells that it was; null if it may not tell. */
+  void heldSince(@Nullable Long since) {
+    heldSince = since;
+  }
+
+  /** A lease with this token hung on the hold. */
+  void leased(long leaseToken) {
+    leased = true;
+    token = leaseToken;
+  }
+
+  /** The token of the lease that hung on it. */
+  long token() {
+    return token;
+  }
+
+  /** Whether the next request may travel with what is sent next; true once at most. */
+  boolean takeLater() {
+    boolean was = later;
+    later = false;
+    return was;
+  }
+
+  /** Whether the store may not have heard of the end. */
+  boolean isUnheard() {
+    return failures > 0;
+  }
+
+  /** The store did not answer. Returns how often that was so before. */
+  int failed() {
+    return failures++;
+  }
+
+  /**
+   * The store has ended the attempt.
+   *
+   * @return whether its caller had given up by now, so that a loss has to be reported
+   */
+  boolean ended(EndReason reason) {
+    // Else an earlier request, whose answer was lost, may have ended it.
+    forgotten |=
+        leased
+            && failures == 0
+            && !answered
+            && reason == EndReason.UNKNOWN
+            && session.mayBeForgotten();
+    boolean unreported = !answered && how != null && leased;
+    answered = true;
+    return unreported;
+  }
+
+  /** Whether {@link #takeWantedSince} tells something. */
+  boolean tellsWanted() {
+    return heldSince != null;
+  }
+
+  /** Since when others are known to want the lock; null if they do not. */
+  @Nullable Long takeWantedSince() {
+    Long since = wanted ? heldSince : null;
+    // Else the abandon would be sent again.
+    wanted = false;
+    return since;
+  }
+
+  /** Whether the end was asked for by others; true once for all of them. */
+  boolean takeWanted() {
+    boolean was = wanted;
+    wanted = false;
+    return was;
+  }
+
+  /** Whether the attempt is to be ended once more after the longest time in flight; true once. */
+  boolean takeDoubt() {
+    boolean was = doubtful;
+    doubtful = false;
+    return was;
+  }
+
+  /** Whether it was a hold that the store no longer knew. */
+  boolean isForgotten() {
+    return forgotten;
   }
 
   /** What ended the attempt; null until that is known or given up. */
-  Reply.@Nullable EndReason how() {
+  @Nullable EndReason how() {
     return how;
   }
 
@@ -74,16 +194,16 @@ final class PendingRelease {
    *
    * @return whether it is known already, so that the listener was not kept
    */
-  boolean whenKnown(Runnable wanted) {
+  boolean whenKnown(Runnable told) {
     if (how != null) {
       return true;
     }
-    listener = wanted;
+    listener = told;
     return false;
   }
 
   /** The first outcome counts. Returns who is to be told. */
-  @Nullable Runnable known(Reply.EndReason outcome) {
+  @Nullable Runnable known(EndReason outcome) {
     if (how != null) {
       return null;
     }

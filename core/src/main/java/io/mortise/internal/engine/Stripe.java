@@ -3,74 +3,164 @@ package io.mortise.internal.engine;
 import io.mortise.LockName;
 import io.mortise.admin.LocalWait;
 import io.mortise.admin.LocalWait.LocalCaller;
+import io.mortise.internal.engine.Claim.ClaimPhase;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Reply;
-import io.mortise.spi.Request;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A share of the lock names under one lock; what is to be sent to the store leaves in the order of
- * its outbox.
+ * A share of the lock names under one lock, and the effects of what is changed under it. Requests
+ * to the store leave in the order of its outbox.
  */
 final class Stripe extends OutboxLock {
   private static final Logger log = LoggerFactory.getLogger(Stripe.class);
 
   private static final int LOCAL_HOLDERS = 10;
 
-  final ClaimTable claims = new ClaimTable();
-  final IdleClaims idleClaims = new IdleClaims();
-  final Map<AttemptId, PendingRelease> endings = new HashMap<>();
-  final Map<LockName, QueueProtocol.QueuedClaims> queued = new HashMap<>();
+  private final ClaimTable claims = new ClaimTable();
+  private final IdleClaims idleClaims = new IdleClaims();
+  private final Map<AttemptId, PendingRelease> endings = new HashMap<>();
+  private final Map<LockName, QueuedClaims> queued = new HashMap<>();
+  private final List<ClaimEffect> effects = new ArrayList<>(2);
+  private final ClaimEffect.Performer performer;
 
   /** Null until a lock was given back that others wanted, in a store without a queue. */
   private @Nullable ReacquirePauses reacquirePauses;
 
-  private record OutboundRequest(
-      LiveSession session, Request request, Consumer<Reply> sink, boolean later)
-      implements Runnable {
-    @Override
-    public void run() {
-      try {
-        if (later) {
-          session.store().submitLater(request, sink);
-        } else {
-          session.store().submit(request, sink);
-        }
-      } catch (RuntimeException | Error e) {
-        // A store must not throw; one that does still owes an answer.
-        sink.accept(new Reply.Failed(request.attempt(), true, e));
+  /** A share that is free, with nothing in it. */
+  Stripe(ClaimEffect.Performer performer) {
+    this.performer = performer;
+  }
+
+  /** The claims of one lock name that stand in the store's queue. */
+  static final class QueuedClaims {
+    private int polling;
+
+    /** In the order in which they came into the queue; null until there was one. */
+    private @Nullable Set<Claim> resting;
+
+    void add(Claim claim, int mostPolling) {
+      if (polling < mostPolling) {
+        polling++;
+        return;
       }
+      if (resting == null) {
+        resting = new LinkedHashSet<>();
+      }
+      resting.add(claim);
+    }
+
+    /** Returns the claim that polls in its place; null if it did not poll, or none rests. */
+    @Nullable Claim remove(Claim claim) {
+      if (resting != null && resting.remove(claim)) {
+        return null;
+      }
+      Iterator<Claim> first = resting == null ? null : resting.iterator();
+      if (first == null || !first.hasNext()) {
+        polling--;
+        return null;
+      }
+      Claim next = first.next();
+      first.remove();
+      return next;
+    }
+
+    boolean isResting(Claim claim) {
+      return resting != null && resting.contains(claim);
+    }
+
+    boolean isEmpty() {
+      return polling == 0 && (resting == null || resting.isEmpty());
     }
   }
 
+  /** Lets go of the lock. Before that, the effects of what was changed under it are performed. */
   @Override
   public void unlock() {
     try {
-      super.unlock();
+      try {
+        effects.forEach(effect -> performer.perform(effect, this));
+      } finally {
+        effects.clear();
+        super.unlock();
+      }
     } catch (RuntimeException | Error e) {
       // No thread for a callback, perhaps. The caller's own step is done, and must not suffer.
       log.error("What follows from a change of a lock could not be done.", e);
     }
   }
 
-  void send(LiveSession session, Request request, Consumer<Reply> sink) {
-    send(request, new OutboundRequest(session, request, sink, false));
+  /** Under the lock: leaves what follows from a transition. */
+  void emit(ClaimEffect effect) {
+    effects.add(effect);
   }
 
-  /** As {@link #send}, for what nobody waits for: it may travel with what is sent next. */
-  void sendLater(LiveSession session, Request request, Consumer<Reply> sink) {
-    send(request, new OutboundRequest(session, request, sink, true));
+  /** As {@link #emit}: a waiter is to see what has become of its wait. */
+  void wake(Waiter waiter) {
+    effects.add(new ClaimEffect.Wake(waiter));
+  }
+
+  // ---- The state of the names, under the lock ----
+
+  ClaimTable claims() {
+    return claims;
+  }
+
+  /** All its claims, or those of a session that were asked for: they may change meanwhile. */
+  List<Claim> claimsOf(@Nullable LiveSession session) {
+    List<Claim> found = new ArrayList<>();
+    claims.forEach(
+        claim -> {
+          if (session == null
+              || (claim.session() == session && claim.phase() != ClaimPhase.UNSENT)) {
+            found.add(claim);
+          }
+        });
+    return found;
+  }
+
+  /** Its idle claims; some of what they tell needs no lock. */
+  IdleClaims idleClaims() {
+    return idleClaims;
+  }
+
+  /** Attempts that are being ended. */
+  Map<AttemptId, PendingRelease> endings() {
+    return endings;
+  }
+
+  /** The claims of a name that stand in the store's queue; null if none do. */
+  @Nullable QueuedClaims queued(LockName name) {
+    return queued.get(name);
+  }
+
+  QueuedClaims addQueued(LockName name) {
+    return queued.computeIfAbsent(name, absent -> new QueuedClaims());
+  }
+
+  void removeQueued(LockName name) {
+    queued.remove(name);
+  }
+
+  /** The claim that a lease is the holder of; null if it holds no more. */
+  @Nullable Claim heldBy(LeaseImpl lease) {
+    Claim claim = claims.first(lease.lockName());
+    while (claim != null && claim.holder() != lease) {
+      claim = claims.after(claim);
+    }
+    return claim;
   }
 
   @Nullable Claim find(LockName name, AttemptId attempt) {
@@ -85,7 +175,7 @@ final class Stripe extends OutboxLock {
   /** The claim of the name that others of this process may join. */
   @Nullable Claim common(LockName name) {
     for (Claim claim = claims.first(name); claim != null; claim = claims.after(claim)) {
-      if (claim.joinable) {
+      if (claim.isJoinable()) {
         return claim;
       }
     }
@@ -120,15 +210,15 @@ final class Stripe extends OutboxLock {
 
   /** A wait without an end for a lease of the same thread would never end. */
   void refuseSelfWait(Waiter waiter) {
-    for (Claim claim = claims.first(waiter.name); claim != null; claim = claims.after(claim)) {
-      LeaseImpl holder = claim.holder;
+    for (Claim claim = claims.first(waiter.name()); claim != null; claim = claims.after(claim)) {
+      LeaseImpl holder = claim.holder();
       if (holder != null
-          && holder.caller == waiter.caller
+          && holder.caller() == waiter.caller()
           && waiter.isThread()
-          && (waiter.mode.isExclusive() || claim.mode.isExclusive())) {
+          && (waiter.mode().isExclusive() || claim.mode().isExclusive())) {
         throw new IllegalStateException(
             "This thread already holds lock '"
-                + waiter.name
+                + waiter.name()
                 + "' and would wait for itself. Use the lease it has, asJavaLock() for a re-entrant"
                 + " lock, or a time limit if another thread will close that lease.");
       }
@@ -145,7 +235,7 @@ final class Stripe extends OutboxLock {
     claims.forEach(
         claim -> {
           if (claim.head() != null) {
-            held.putIfAbsent(claim.name, new ArrayList<>());
+            held.putIfAbsent(claim.name(), new ArrayList<>());
           }
         });
     if (held.isEmpty()) {
@@ -153,7 +243,7 @@ final class Stripe extends OutboxLock {
     }
     claims.forEach(
         claim -> {
-          List<Claim> known = claim.holder == null ? null : held.get(claim.name);
+          List<Claim> known = claim.holder() == null ? null : held.get(claim.name());
           if (known != null) {
             known.add(claim);
           }
@@ -162,8 +252,8 @@ final class Stripe extends OutboxLock {
         claim -> {
           Waiter waiter = claim.head();
           while (waiter != null && waits.size() < most) {
-            waits.add(localWait(waiter, held.getOrDefault(claim.name, List.of()), now));
-            waiter = waiter.next == claim.head() ? null : waiter.next;
+            waits.add(localWait(waiter, held.getOrDefault(claim.name(), List.of()), now));
+            waiter = claim.after(waiter);
           }
         });
   }
@@ -171,8 +261,8 @@ final class Stripe extends OutboxLock {
   /** A wait, which may have ended, and what is known to be in its way. */
   LocalWait localWait(Waiter waiter, long now) {
     List<Claim> held = new ArrayList<>();
-    for (Claim claim = claims.first(waiter.name); claim != null; claim = claims.after(claim)) {
-      if (claim.holder != null) {
+    for (Claim claim = claims.first(waiter.name()); claim != null; claim = claims.after(claim)) {
+      if (claim.holder() != null) {
         held.add(claim);
       }
     }
@@ -180,16 +270,17 @@ final class Stripe extends OutboxLock {
   }
 
   private static LocalWait localWait(Waiter waiter, List<Claim> held, long now) {
-    if (waiter.claim != null) {
-      waiter.noteHolder(waiter.claim);
+    Claim stands = Claim.of(waiter);
+    if (stands != null) {
+      stands.showHolder(waiter);
     }
-    long used = held.stream().mapToLong(claim -> claim.mode.weight()).sum();
+    long used = held.stream().mapToLong(claim -> claim.mode().weight()).sum();
     // What the store said is stale once this process has the whole lock.
-    AttemptId elsewhere = used < waiter.mode.capacity() ? waiter.heldElsewhere : null;
+    AttemptId elsewhere = used < waiter.mode().capacity() ? waiter.heldElsewhere() : null;
     return new LocalWait(
-        waiter.name.value(),
-        waiter.isThread() ? LocalCaller.of(waiter.caller) : LocalCaller.ASYNCHRONOUS,
-        waiter.endless || waiter.arrivedAt() == 0
+        waiter.name().value(),
+        waiter.isThread() ? LocalCaller.of(waiter.caller()) : LocalCaller.ASYNCHRONOUS,
+        waiter.isEndless() || waiter.arrivedAt() == 0
             ? null
             : Duration.ofNanos(now - waiter.arrivedAt()),
         holders(waiter, held, used),
@@ -201,13 +292,14 @@ final class Stripe extends OutboxLock {
    * who hold a share, once it is known that the shares leave too little together.
    */
   private static List<LocalCaller> holders(Waiter waiter, List<Claim> held, long used) {
-    int most = waiter.mode.capacity() - waiter.mode.weight();
-    List<Claim> each = held.stream().filter(claim -> claim.mode.weight() > most).toList();
-    return (each.isEmpty() && (waiter.held || used > most) ? held : each)
+    int most = waiter.mode().capacity() - waiter.mode().weight();
+    List<Claim> each = held.stream().filter(claim -> claim.mode().weight() > most).toList();
+    return (each.isEmpty() && (waiter.isHeld() || used > most) ? held : each)
         .stream()
             .map(
                 claim -> {
-                  Thread thread = claim.holder == null ? null : claim.holder.caller;
+                  LeaseImpl lease = claim.holder();
+                  Thread thread = lease == null ? null : lease.caller();
                   return thread == null ? LocalCaller.ASYNCHRONOUS : LocalCaller.of(thread);
                 })
             .distinct()

@@ -20,13 +20,15 @@ final class StripeTable {
 
   /**
    * The stripes of one of so many parts of a store, which share their names and so need fewer each.
+   *
+   * @param effects performs what transitions of their claims decide
    */
-  StripeTable(int parts) {
+  StripeTable(int parts, ClaimEffect.Performer effects) {
     int count = Math.max(FEWEST, Integer.highestOneBit(MOST / parts));
     this.stripes = new Stripe[count];
     this.shift = Integer.SIZE - Integer.numberOfTrailingZeros(count);
     for (int i = 0; i < count; i++) {
-      stripes[i] = new Stripe();
+      stripes[i] = new Stripe(effects);
     }
   }
 
@@ -38,9 +40,9 @@ final class StripeTable {
   @Nullable Stripe withOldestIdle() {
     Stripe found = null;
     for (Stripe stripe : stripes) {
-      if (!stripe.idleClaims.isEmpty()
+      if (!stripe.idleClaims().isEmpty()
           && (found == null
-              || stripe.idleClaims.oldestSince() - found.idleClaims.oldestSince() < 0)) {
+              || stripe.idleClaims().oldestSince() - found.idleClaims().oldestSince() < 0)) {
         found = stripe;
       }
     }

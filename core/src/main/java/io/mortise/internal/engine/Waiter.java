@@ -10,7 +10,6 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.internal.event.AcquireTrace;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
-import io.mortise.spi.Reply;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -23,51 +22,36 @@ public final class Waiter {
   /** A time that never comes. */
   public static final long ENDLESS = Long.MAX_VALUE;
 
-  final LockName name;
-  final Mode mode;
-  final LockOptions options;
-
-  /** Wants an answer, not the lock at some time. */
-  final boolean tryOnly;
-
-  /** Refused if it waits for itself. */
-  final boolean endless;
+  private final LockName name;
+  private final Mode mode;
+  private final LockOptions options;
+  private final boolean tryOnly;
+  private final boolean endless;
 
   /** When its wait began, if that is to end at some time. */
   private long arrivedAt;
 
-  final Thread caller;
+  private final Thread caller;
   private final @Nullable Runnable listener;
 
-  volatile WaiterState waiterState = WaiterState.WAITING;
+  private volatile WaiterState waiterState = WaiterState.WAITING;
 
   /** Whether its thread was woken, and has not come to look since. */
   private volatile boolean called;
 
-  /** Tells listeners of it; null if there are none. Set before the wait begins. */
-  @Nullable AcquireTrace trace;
+  private @Nullable AcquireTrace trace;
+  private boolean admitted;
+  private @Nullable LeaseImpl lease;
+  private @Nullable RuntimeException failure;
+  private @Nullable Throwable storeFailure;
+  private @Nullable StoreUnavailableException unanswered;
+  private boolean held;
+  private @Nullable AttemptId heldElsewhere;
 
-  /** It may wait, however many do: no limit, or it was met when its wait began. */
-  boolean admitted;
-
-  @Nullable LeaseImpl lease;
-  @Nullable RuntimeException failure;
-
-  /** Why the store could not be asked lately, if so. */
-  @Nullable Throwable storeFailure;
-
-  /** For how much of the wait the store gave no answer; null if that was less than half of it. */
-  @Nullable StoreUnavailableException unanswered;
-
-  /** Whether the store has last named a holder, of this client or another. */
-  boolean held;
-
-  /** The holder of another client that the store has last named; null if it named none. */
-  @Nullable AttemptId heldElsewhere;
-
-  @Nullable Claim claim;
-  @Nullable Waiter next;
-  @Nullable Waiter previous;
+  // Its place in a ring. Written by the ring alone.
+  private @Nullable Ring ring;
+  private @Nullable Waiter next;
+  private @Nullable Waiter previous;
 
   /** What becomes of a wait. */
   public enum WaiterState {
@@ -80,6 +64,73 @@ public final class Waiter {
   }
 
   /**
+   * Waiters in the order in which they came. A ring through the waiters themselves, since a lock
+   * may have thousands. Guarded by the stripe.
+   */
+  abstract static class Ring {
+    /** The one who has waited longest; its {@code previous} is the tail. */
+    private @Nullable Waiter head;
+
+    /** How many of them are fair. */
+    private int fair;
+
+    final @Nullable Waiter head() {
+      return head;
+    }
+
+    /** The waiter that came after another; null after the last. */
+    final @Nullable Waiter after(Waiter waiter) {
+      return waiter.next == head ? null : waiter.next;
+    }
+
+    final boolean hasSeveral() {
+      return head != null && head.next != head;
+    }
+
+    /** Whether there is a waiter that nobody may pass. */
+    final boolean hasFair() {
+      return fair > 0;
+    }
+
+    final void add(Waiter waiter) {
+      waiter.ring = this;
+      fair += waiter.options.fair() ? 1 : 0;
+      Waiter first = head;
+      if (first == null) {
+        waiter.next = waiter;
+        waiter.previous = waiter;
+        head = waiter;
+        return;
+      }
+      Waiter last = Objects.requireNonNull(first.previous);
+      last.next = waiter;
+      waiter.previous = last;
+      waiter.next = first;
+      first.previous = waiter;
+    }
+
+    final void remove(Waiter waiter) {
+      fair -= waiter.options.fair() ? 1 : 0;
+      Waiter after = Objects.requireNonNull(waiter.next);
+      if (after == waiter) {
+        head = null;
+      } else {
+        Waiter before = Objects.requireNonNull(waiter.previous);
+        before.next = after;
+        after.previous = before;
+        if (head == waiter) {
+          head = after;
+        }
+      }
+      waiter.next = null;
+      waiter.previous = null;
+      waiter.ring = null;
+    }
+  }
+
+  /**
+   * @param tryOnly whether it wants an answer, not the lock at some time
+   * @param endless whether it is refused if it waits for itself
    * @param listener called when the state has changed, with no lock held; null to unpark the
    *     calling thread
    */
@@ -120,12 +171,71 @@ public final class Waiter {
     return mode;
   }
 
-  /** Notes which holder the store has last named to the claim that it waits under. */
-  void noteHolder(Claim asked) {
-    Reply.Holder holder = asked.inTheWay();
-    held = holder != null;
-    heldElsewhere =
-        holder == null || asked.isOfSession(holder.attempt().session()) ? null : holder.attempt();
+  LockName name() {
+    return name;
+  }
+
+  LockOptions options() {
+    return options;
+  }
+
+  /** Whether it is refused if it waits for itself. */
+  boolean isEndless() {
+    return endless;
+  }
+
+  /** The thread that has made it, which need not wait in it: see {@link #isThread}. */
+  Thread caller() {
+    return caller;
+  }
+
+  /** Where it stands; null if it stands nowhere. */
+  @Nullable Ring ring() {
+    return ring;
+  }
+
+  /** What tells listeners of it; null if there are none. */
+  @Nullable AcquireTrace trace() {
+    return trace;
+  }
+
+  /** Before the wait begins: tells listeners of it. */
+  void traced(AcquireTrace acquireTrace) {
+    trace = acquireTrace;
+  }
+
+  /** Whether it may wait, however many do: it has no limit, or its limit was met. */
+  boolean isAdmitted() {
+    return admitted;
+  }
+
+  void admit() {
+    admitted = true;
+  }
+
+  /** Whether it is to be refused in some cases, and not to wait however many do. */
+  boolean isConditional() {
+    return !admitted || options.fair();
+  }
+
+  /**
+   * Notes the holder that the store has last named.
+   *
+   * @param elsewhere its attempt if it is of another client
+   */
+  void noteHolder(boolean named, @Nullable AttemptId elsewhere) {
+    held = named;
+    heldElsewhere = elsewhere;
+  }
+
+  /** Whether the store has last named a holder, of this client or another. */
+  boolean isHeld() {
+    return held;
+  }
+
+  /** The holder of another client that the store has last named; null if it named none. */
+  @Nullable AttemptId heldElsewhere() {
+    return heldElsewhere;
   }
 
   /** What has become of the wait. */
@@ -136,6 +246,10 @@ public final class Waiter {
   /** What was granted; to be asked for once it is. */
   public LeaseImpl lease() {
     return Objects.requireNonNull(lease);
+  }
+
+  @Nullable RuntimeException failure() {
+    return failure;
   }
 
   /** Why the store could not be asked when the wait was cancelled; null if it could. */
@@ -163,9 +277,38 @@ public final class Waiter {
     return waiterState != WaiterState.WAITING;
   }
 
+  // How the wait ends. The state goes last: its caller reads it without the lock.
+
+  void grant(LeaseImpl granted) {
+    lease = granted;
+    waiterState = WaiterState.GRANTED;
+  }
+
+  /** Another holds the lock, and it wanted to know just that. */
+  void busy() {
+    waiterState = WaiterState.BUSY;
+  }
+
   void fail(RuntimeException with) {
     failure = with;
     waiterState = WaiterState.FAILED;
+  }
+
+  /**
+   * Its caller ends the wait.
+   *
+   * @param why the store could not be asked lately; null if it could
+   * @param silence for how much of the wait the store gave no answer
+   */
+  void cancel(@Nullable Throwable why, @Nullable StoreUnavailableException silence) {
+    storeFailure = why;
+    unanswered = silence;
+    waiterState = WaiterState.CANCELLED;
+  }
+
+  /** A cancelled try was not decided in time, unless more is known. */
+  void notDecided(Throwable why) {
+    storeFailure = storeFailure == null ? why : storeFailure;
   }
 
   void wake() {
