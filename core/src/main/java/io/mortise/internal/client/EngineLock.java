@@ -10,7 +10,7 @@ import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.internal.engine.Engine;
-import io.mortise.internal.engine.Waiter;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.Mode;
 import io.mortise.spi.time.DurationText;

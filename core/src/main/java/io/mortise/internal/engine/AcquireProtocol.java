@@ -4,8 +4,14 @@ import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.internal.engine.Claim.ClaimPhase;
-import io.mortise.internal.engine.WaitState.SentRequest;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.PendingRelease;
+import io.mortise.internal.engine.state.SentRequest;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.OutageLog;
 import io.mortise.internal.session.StoreOutage;
@@ -218,7 +224,7 @@ final class AcquireProtocol implements ClaimRequests.AnswerHandler {
   private static long backoff(Claim claim) {
     int polls = claim.poll();
     double nanos = QueueProtocol.POLL_NANOS * Math.pow(1.25, Math.min(polls, 20));
-    return Math.min((long) nanos, ReacquirePauses.MOST_POLL_NANOS);
+    return Math.min((long) nanos, EngineSettings.MOST_POLL_NANOS);
   }
 
   /** A try waits for the holder that it has called back, for a few round trips. */
@@ -267,7 +273,7 @@ final class AcquireProtocol implements ClaimRequests.AnswerHandler {
         requests.ask(stripe, claim, holder);
       } else {
         // The store does not act on its own verdict.
-        long pause = settings.env().jittered(ReacquirePauses.MOST_POLL_NANOS);
+        long pause = settings.env().jittered(EngineSettings.MOST_POLL_NANOS);
         requests.askLater(stripe, claim, pause, holder);
       }
     } else if (sessionVerdict instanceof SessionVerdict.Alive alive) {

@@ -3,10 +3,18 @@ package io.mortise.internal.engine;
 import io.mortise.HoldTerms;
 import io.mortise.LockException;
 import io.mortise.event.LeaseEnd;
-import io.mortise.internal.engine.Claim.ClaimPhase;
-import io.mortise.internal.engine.IdleClaims.StickyClaim;
 import io.mortise.internal.engine.LocalHandoff.HandoffStep;
-import io.mortise.internal.engine.WaitState.SentRequest;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.IdleClaims;
+import io.mortise.internal.engine.state.IdleClaims.StickyClaim;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.PendingRelease;
+import io.mortise.internal.engine.state.SentRequest;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
@@ -30,7 +38,7 @@ final class ClaimTransitions {
   /**
    * In a store without a queue that tells a holder nothing of waiters while it holds, threads let
    * others go first for so long when their process has given back a lock that they want. Others
-   * would find it free by chance only, once in hundreds of passes. {@link ReacquirePauses} serves
+   * would find it free by chance only, once in hundreds of passes. {@code ReacquirePauses} serves
    * stores with notes; one that comes with the answer to the release makes this pause longer.
    */
   private static final long COURTESY_NANOS = 2_000_000;

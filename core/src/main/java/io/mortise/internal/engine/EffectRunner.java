@@ -1,12 +1,13 @@
 package io.mortise.internal.engine;
 
-import io.mortise.internal.engine.ClaimEffect.AwaitFullTtl;
-import io.mortise.internal.engine.ClaimEffect.DropSession;
-import io.mortise.internal.engine.ClaimEffect.Judge;
-import io.mortise.internal.engine.ClaimEffect.Send;
-import io.mortise.internal.engine.ClaimEffect.Tell;
-import io.mortise.internal.engine.ClaimEffect.Timer;
-import io.mortise.internal.engine.ClaimEffect.Wake;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.ClaimEffect.AwaitFullTtl;
+import io.mortise.internal.engine.state.ClaimEffect.DropSession;
+import io.mortise.internal.engine.state.ClaimEffect.Judge;
+import io.mortise.internal.engine.state.ClaimEffect.Send;
+import io.mortise.internal.engine.state.ClaimEffect.Tell;
+import io.mortise.internal.engine.state.ClaimEffect.Timer;
+import io.mortise.internal.engine.state.ClaimEffect.Wake;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.internal.storekit.OutboxLock;

@@ -1,6 +1,8 @@
 package io.mortise.internal.engine;
 
 import io.mortise.StoreUnavailableException;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.EngineSettings;
 import io.mortise.internal.runtime.VirtualThreads;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.SessionLifecycleListener;

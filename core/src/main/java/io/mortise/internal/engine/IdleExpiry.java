@@ -1,6 +1,9 @@
 package io.mortise.internal.engine;
 
-import io.mortise.internal.engine.IdleClaims.StickyClaim;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.IdleClaims.StickyClaim;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.StripeTable;
 import io.mortise.internal.runtime.IdleLimit;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicLong;

@@ -2,8 +2,14 @@ package io.mortise.internal.engine;
 
 import io.mortise.LeaseLostException;
 import io.mortise.LockException;
-import io.mortise.internal.engine.Claim.ClaimPhase;
-import io.mortise.internal.engine.IdleClaims.StickyClaim;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.IdleClaims.StickyClaim;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.PendingRelease;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.StripeTable;
 import io.mortise.internal.event.LeaseTrace;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;

@@ -1,8 +1,15 @@
 package io.mortise.internal.engine;
 
 import io.mortise.HoldTerms;
-import io.mortise.internal.engine.Claim.ClaimPhase;
-import io.mortise.internal.engine.WaitState.SentRequest;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.IdleClaims;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.SentRequest;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.StripeTable;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;

@@ -1,6 +1,11 @@
 package io.mortise.internal.engine;
 
-import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.HandoffState;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.internal.session.Validity;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

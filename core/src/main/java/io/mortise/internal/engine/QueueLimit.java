@@ -3,7 +3,12 @@ package io.mortise.internal.engine;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.IdleClaims;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.spi.Mode;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,10 @@
 package io.mortise.internal.engine;
 
-import io.mortise.internal.engine.Claim.ClaimPhase;
-import io.mortise.internal.engine.Stripe.QueuedClaims;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.Stripe.QueuedClaims;
 import io.mortise.spi.Reply;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +101,7 @@ final class QueueProtocol {
     long soon =
         settings
             .env()
-            .jittered(Math.min(POLL_NANOS * (1L + ahead), ReacquirePauses.MOST_POLL_NANOS));
+            .jittered(Math.min(POLL_NANOS * (1L + ahead), EngineSettings.MOST_POLL_NANOS));
     return told.toNanos() < soon ? told : Duration.ofNanos(soon);
   }
 }

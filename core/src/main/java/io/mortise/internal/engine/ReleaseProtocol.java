@@ -1,7 +1,12 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
-import io.mortise.internal.engine.ClaimEffect.Send;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.ClaimEffect.Send;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.PendingRelease;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.StripeTable;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;

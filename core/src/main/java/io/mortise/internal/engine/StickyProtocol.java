@@ -1,7 +1,14 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
-import io.mortise.internal.engine.IdleClaims.StickyClaim;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.IdleClaims;
+import io.mortise.internal.engine.state.IdleClaims.StickyClaim;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.internal.event.LeaseTrace;
 import io.mortise.internal.runtime.IdleLimit;
 import io.mortise.internal.session.LiveSession;
@@ -89,8 +96,7 @@ final class StickyProtocol {
     }
     claim.resetRetakes();
     boolean pays =
-        isCallable(stripe, session)
-            && !stripe.idleClaims().isPaused(claim.name(), settings.now());
+        isCallable(stripe, session) && !stripe.idleClaims().isPaused(claim.name(), settings.now());
     // A store that cannot call back refuses the mark by name.
     return claim.isJoinable() && (pays || !settings.canCallBack())
         ? AttemptId.stickyNumber(number)

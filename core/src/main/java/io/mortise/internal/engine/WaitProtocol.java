@@ -1,7 +1,11 @@
 package io.mortise.internal.engine;
 
-import io.mortise.internal.engine.Claim.ClaimPhase;
-import io.mortise.internal.engine.IdleClaims.StickyClaim;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.IdleClaims.StickyClaim;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.internal.session.StoreOutage;
 import io.mortise.internal.session.StoreSilence;
 import io.mortise.spi.Mode;

@@ -9,6 +9,8 @@ import io.mortise.LeaseLostException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.client.TestClient;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.LeaseLeakDetector;
 import io.mortise.internal.liveness.ForwardingSession;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.internal.session.LiveSession;

@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.LockName;
 import java.util.function.Consumer;
@@ -9,12 +9,14 @@ import org.jspecify.annotations.Nullable;
  * a process may hold a million and an entry for each would take half as much as a claim. Guarded by
  * the stripe.
  */
-final class ClaimTable {
+public final class ClaimTable {
   private static final int SMALLEST = 4;
   private static final int LARGEST = 1 << 20;
 
   private @Nullable Claim[] buckets = new @Nullable Claim[SMALLEST];
   private int size;
+
+  ClaimTable() {}
 
   /**
    * Spreads a name over all 32 bits. The uppermost 8 choose the stripe and others the bucket here:
@@ -28,17 +30,17 @@ final class ClaimTable {
     return (spread(name) >>> 4) & (buckets - 1);
   }
 
-  int size() {
+  public int size() {
     return size;
   }
 
   /** The claim of this name that was added last. */
-  @Nullable Claim first(LockName name) {
+  public @Nullable Claim first(LockName name) {
     return sameName(buckets[bucket(name, buckets.length)], name);
   }
 
   /** The next claim of the same name. */
-  @Nullable Claim after(Claim claim) {
+  public @Nullable Claim after(Claim claim) {
     return sameName(claim.next(), claim.name());
   }
 

@@ -1,9 +1,9 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.LockName;
 import io.mortise.admin.LocalWait;
 import io.mortise.admin.LocalWait.LocalCaller;
-import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.storekit.OutboxLock;
@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * A share of the lock names under one lock, and the effects of what is changed under it. Requests
  * to the store leave in the order of its outbox.
  */
-final class Stripe extends OutboxLock {
+public final class Stripe extends OutboxLock {
   private static final Logger log = LoggerFactory.getLogger(Stripe.class);
 
   private static final int LOCAL_HOLDERS = 10;
@@ -45,13 +45,15 @@ final class Stripe extends OutboxLock {
   }
 
   /** The claims of one lock name that stand in the store's queue. */
-  static final class QueuedClaims {
+  public static final class QueuedClaims {
     private int polling;
 
     /** In the order in which they came into the queue; null until there was one. */
     private @Nullable Set<Claim> resting;
 
-    void add(Claim claim, int mostPolling) {
+    QueuedClaims() {}
+
+    public void add(Claim claim, int mostPolling) {
       if (polling < mostPolling) {
         polling++;
         return;
@@ -63,7 +65,7 @@ final class Stripe extends OutboxLock {
     }
 
     /** Returns the claim that polls in its place; null if it did not poll, or none rests. */
-    @Nullable Claim remove(Claim claim) {
+    public @Nullable Claim remove(Claim claim) {
       if (resting != null && resting.remove(claim)) {
         return null;
       }
@@ -77,11 +79,11 @@ final class Stripe extends OutboxLock {
       return next;
     }
 
-    boolean isResting(Claim claim) {
+    public boolean isResting(Claim claim) {
       return resting != null && resting.contains(claim);
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
       return polling == 0 && (resting == null || resting.isEmpty());
     }
   }
@@ -103,23 +105,23 @@ final class Stripe extends OutboxLock {
   }
 
   /** Under the lock: leaves what follows from a transition. */
-  void emit(ClaimEffect effect) {
+  public void emit(ClaimEffect effect) {
     effects.add(effect);
   }
 
   /** As {@link #emit}: a waiter is to see what has become of its wait. */
-  void wake(Waiter waiter) {
+  public void wake(Waiter waiter) {
     effects.add(new ClaimEffect.Wake(waiter));
   }
 
   // ---- The state of the names, under the lock ----
 
-  ClaimTable claims() {
+  public ClaimTable claims() {
     return claims;
   }
 
   /** All its claims, or those of a session that were asked for: they may change meanwhile. */
-  List<Claim> claimsOf(@Nullable LiveSession session) {
+  public List<Claim> claimsOf(@Nullable LiveSession session) {
     List<Claim> found = new ArrayList<>();
     claims.forEach(
         claim -> {
@@ -132,30 +134,30 @@ final class Stripe extends OutboxLock {
   }
 
   /** Its idle claims; some of what they tell needs no lock. */
-  IdleClaims idleClaims() {
+  public IdleClaims idleClaims() {
     return idleClaims;
   }
 
   /** Attempts that are being ended. */
-  Map<AttemptId, PendingRelease> endings() {
+  public Map<AttemptId, PendingRelease> endings() {
     return endings;
   }
 
   /** The claims of a name that stand in the store's queue; null if none do. */
-  @Nullable QueuedClaims queued(LockName name) {
+  public @Nullable QueuedClaims queued(LockName name) {
     return queued.get(name);
   }
 
-  QueuedClaims addQueued(LockName name) {
+  public QueuedClaims addQueued(LockName name) {
     return queued.computeIfAbsent(name, absent -> new QueuedClaims());
   }
 
-  void removeQueued(LockName name) {
+  public void removeQueued(LockName name) {
     queued.remove(name);
   }
 
   /** The claim that a lease is the holder of; null if it holds no more. */
-  @Nullable Claim heldBy(LeaseImpl lease) {
+  public @Nullable Claim heldBy(LeaseImpl lease) {
     Claim claim = claims.first(lease.lockName());
     while (claim != null && claim.holder() != lease) {
       claim = claims.after(claim);
@@ -163,7 +165,7 @@ final class Stripe extends OutboxLock {
     return claim;
   }
 
-  @Nullable Claim find(LockName name, AttemptId attempt) {
+  public @Nullable Claim find(LockName name, AttemptId attempt) {
     for (Claim claim = claims.first(name); claim != null; claim = claims.after(claim)) {
       if (claim.isAttempt(attempt)) {
         return claim;
@@ -173,7 +175,7 @@ final class Stripe extends OutboxLock {
   }
 
   /** The claim of the name that others of this process may join. */
-  @Nullable Claim common(LockName name) {
+  public @Nullable Claim common(LockName name) {
     for (Claim claim = claims.first(name); claim != null; claim = claims.after(claim)) {
       if (claim.isJoinable()) {
         return claim;
@@ -187,7 +189,7 @@ final class Stripe extends OutboxLock {
    *
    * @param wantedSince when it became known that others want it; null if that is not known
    */
-  void gaveBack(LockName name, @Nullable Long wantedSince, EngineEnv env) {
+  public void gaveBack(LockName name, @Nullable Long wantedSince, EngineEnv env) {
     if (reacquirePauses == null && wantedSince != null) {
       reacquirePauses = new ReacquirePauses();
     }
@@ -197,19 +199,19 @@ final class Stripe extends OutboxLock {
   }
 
   /** How long a lock is to be left to others; not positive if it may be asked for now. */
-  long pauseLeft(LockName name, long now) {
+  public long pauseLeft(LockName name, long now) {
     return reacquirePauses == null ? 0 : reacquirePauses.left(name, now);
   }
 
   /** Another process holds the lock. */
-  void endPause(LockName name) {
+  public void endPause(LockName name) {
     if (reacquirePauses != null) {
       reacquirePauses.end(name);
     }
   }
 
   /** A wait without an end for a lease of the same thread would never end. */
-  void refuseSelfWait(Waiter waiter) {
+  public void refuseSelfWait(Waiter waiter) {
     for (Claim claim = claims.first(waiter.name()); claim != null; claim = claims.after(claim)) {
       LeaseImpl holder = claim.holder();
       if (holder != null
@@ -230,7 +232,7 @@ final class Stripe extends OutboxLock {
    *
    * @param most how many there may be in all
    */
-  void addLocalWaits(List<LocalWait> waits, int most, long now) {
+  public void addLocalWaits(List<LocalWait> waits, int most, long now) {
     Map<LockName, List<Claim>> held = new HashMap<>();
     claims.forEach(
         claim -> {
@@ -259,7 +261,7 @@ final class Stripe extends OutboxLock {
   }
 
   /** A wait, which may have ended, and what is known to be in its way. */
-  LocalWait localWait(Waiter waiter, long now) {
+  public LocalWait localWait(Waiter waiter, long now) {
     List<Claim> held = new ArrayList<>();
     for (Claim claim = claims.first(waiter.name()); claim != null; claim = claims.after(claim)) {
       if (claim.holder() != null) {
@@ -307,11 +309,11 @@ final class Stripe extends OutboxLock {
             .toList();
   }
 
-  void add(Claim claim) {
+  public void add(Claim claim) {
     claims.add(claim);
   }
 
-  void remove(Claim claim) {
+  public void remove(Claim claim) {
     claims.remove(claim);
   }
 }

@@ -1,7 +1,6 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
-import io.mortise.internal.engine.ClaimEffect.Timer;
-import io.mortise.internal.session.LiveSession;
+import io.mortise.internal.engine.state.ClaimEffect.Timer;
 import io.mortise.internal.session.StoreOutage;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
@@ -46,20 +45,6 @@ abstract class WaitState extends Waiter.Ring {
 
   /** The sticky hold that a try has called back, and waits for. */
   private @Nullable AttemptId calledBack;
-
-  /**
-   * A request on its way.
-   *
-   * @param at when it left
-   * @param suspendedNanos how long the host was known to have slept by then
-   * @param incarnationChanges how often the store was known to may have forgotten by then
-   */
-  record SentRequest(AttemptId attempt, long at, long suspendedNanos, int incarnationChanges) {
-    /** A request of an attempt that leaves now. */
-    static SentRequest now(LiveSession session, AttemptId attempt, long now) {
-      return new SentRequest(attempt, now, session.suspendedNanos(), session.incarnationChanges());
-    }
-  }
 
   /** Whether it tells more than a claim does that is merely held. */
   final boolean isNeeded() {

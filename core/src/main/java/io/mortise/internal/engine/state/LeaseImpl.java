@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.FencingToken;
 import io.mortise.Lease;
@@ -51,7 +51,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
    * What leases ask of the engine that keeps them. They find it by the session that they hang on,
    * since a process may hold a million.
    */
-  interface Operations {
+  public interface Operations {
     /** The operations of the engine that hears of the session. */
     static Operations of(LiveSession session) {
       return ((Source) session.listener()).leases();
@@ -120,7 +120,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
    *     others meanwhile
    * @param acquire tells listeners of it; null if there are none
    */
-  static LeaseImpl open(
+  public static LeaseImpl open(
       LockName name,
       Validity validity,
       long token,
@@ -132,7 +132,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
         : new TracedLease(name, validity, token, caller, releaseAsync, acquire);
   }
 
-  LockName lockName() {
+  public LockName lockName() {
     return lockName;
   }
 
@@ -178,10 +178,10 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
   }
 
   /** Tells listeners of its release, if this thread has made it. */
-  void tellRelease() {}
+  public void tellRelease() {}
 
   /** Tells listeners of it; null if there are none. */
-  @Nullable LeaseTrace trace() {
+  public @Nullable LeaseTrace trace() {
     return null;
   }
 
@@ -194,28 +194,28 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
   }
 
   /** The store's name, as messages show it. */
-  String storeName() {
+  public String storeName() {
     return operations().settings().storeName();
   }
 
   /** For messages. */
-  String tokenText() {
+  public String tokenText() {
     return hasToken() ? Long.toString(token) : "none";
   }
 
-  Validity validity() {
+  public Validity validity() {
     return validity;
   }
 
-  void validity(Validity next) {
+  public void validity(Validity next) {
     validity = next;
   }
 
-  boolean isOpen() {
+  public boolean isOpen() {
     return open;
   }
 
-  boolean isLost() {
+  public boolean isLost() {
     return !open && lost;
   }
 
@@ -370,21 +370,21 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
 
   // Below: under the stripe's lock.
 
-  void released() {
+  public void released() {
     open = false;
     caller = null;
     lossOrListeners = null;
   }
 
   /** The loss that the answer to its release has shown, and that the releasing call reports. */
-  void lostBeforeRelease(LeaseLostException loss) {
+  public void lostBeforeRelease(LeaseLostException loss) {
     lossOrListeners = loss;
     reported = true;
     lost = true;
   }
 
   /** Whether this call is to report the loss; true once. */
-  boolean takeReport() {
+  public boolean takeReport() {
     boolean first = !reported;
     reported = true;
     return first;
@@ -392,7 +392,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
 
   /** Returns what is to be called, with no lock held. */
   @SuppressWarnings("unchecked")
-  List<Consumer<? super LeaseLostException>> lost(LeaseLostException loss) {
+  public List<Consumer<? super LeaseLostException>> lost(LeaseLostException loss) {
     this.lost = true;
     open = false;
     caller = null;
@@ -404,19 +404,19 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
     return told;
   }
 
-  @Nullable LeaseLostException lossOrNull() {
+  public @Nullable LeaseLostException lossOrNull() {
     return lossOrListeners instanceof LeaseLostException loss ? loss : null;
   }
 
   @SuppressWarnings("unchecked")
-  void addListener(Consumer<? super LeaseLostException> listener) {
+  public void addListener(Consumer<? super LeaseLostException> listener) {
     if (lossOrListeners == null) {
       lossOrListeners = new ArrayList<Consumer<? super LeaseLostException>>(1);
     }
     ((List<Consumer<? super LeaseLostException>>) lossOrListeners).add(listener);
   }
 
-  void removeListener(Consumer<? super LeaseLostException> listener) {
+  public void removeListener(Consumer<? super LeaseLostException> listener) {
     if (lossOrListeners instanceof List<?> listeners) {
       listeners.remove(listener);
     }
@@ -446,7 +446,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
     }
 
     @Override
-    LeaseTrace trace() {
+    public LeaseTrace trace() {
       return trace;
     }
 
@@ -472,7 +472,7 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
     }
 
     @Override
-    void tellRelease() {
+    public void tellRelease() {
       if (trace.takeRelease()) {
         trace.tellRelease();
       }

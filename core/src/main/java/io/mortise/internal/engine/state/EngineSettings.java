@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.LockException;
 import io.mortise.LockName;
@@ -13,7 +13,10 @@ import java.time.Duration;
 import java.util.concurrent.TimeoutException;
 
 /** What an engine knows of its store and its surroundings, and what does not change. */
-final class EngineSettings {
+public final class EngineSettings {
+  /** The longest time between two retries of a waiter in a store without a queue. */
+  public static final long MOST_POLL_NANOS = 500_000_000;
+
   private final LockStore store;
   private final EngineEnv env;
   private final boolean hasTokens;
@@ -24,7 +27,7 @@ final class EngineSettings {
   private final boolean takesFloor;
   private final long tryNanos;
 
-  EngineSettings(LockStore store, EngineEnv env) {
+  public EngineSettings(LockStore store, EngineEnv env) {
     this.store = store;
     this.env = env;
     this.hasTokens = can(Capability.TOKEN);
@@ -40,76 +43,76 @@ final class EngineSettings {
     return store.profile().can(capability);
   }
 
-  EngineEnv env() {
+  public EngineEnv env() {
     return env;
   }
 
-  EngineRules rules() {
+  public EngineRules rules() {
     return env.rules();
   }
 
   /** What the engine's ticker shows, in nanoseconds. */
-  long now() {
+  public long now() {
     return env.now();
   }
 
   /** Whether a grant of the store has a token. */
-  boolean hasTokens() {
+  public boolean hasTokens() {
     return hasTokens;
   }
 
-  boolean canQueue() {
+  public boolean canQueue() {
     return canQueue;
   }
 
   /** Whether an idle hold is called back from its process. */
-  boolean canCallBack() {
+  public boolean canCallBack() {
     return canCallBack;
   }
 
   /** Whether a waiter in the store's queue hears of its grant. If not, it asks often. */
-  boolean isCalled() {
+  public boolean isCalled() {
     return isCalled;
   }
 
   /** Whether a holder in a store without a queue is notified of waiters during its hold. */
-  boolean isToldWhileHolding() {
+  public boolean isToldWhileHolding() {
     return isToldWhileHolding;
   }
 
   /** Whether an acquire may demand tokens above those that were given out. */
-  boolean takesFloor() {
+  public boolean takesFloor() {
     return takesFloor;
   }
 
   /** How long a try may take: the store's timeout. */
-  long tryNanos() {
+  public long tryNanos() {
     return tryNanos;
   }
 
   /** How long after it was sent a request may still be executed. */
-  long inFlightNanos() {
+  public long inFlightNanos() {
     return store.profile().maxInFlight().toNanos();
   }
 
   /** How much of a time that the store keeps can be relied upon. */
-  long minusSafetyMargin(Duration time) {
+  public long minusSafetyMargin(Duration time) {
     long nanos = time.toNanos();
     return nanos - rules().safetyMargin(nanos);
   }
 
   /** The store's name, as messages show it. */
-  String storeName() {
+  public String storeName() {
     return store.profile().display();
   }
 
   /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
-  LockException unavailable(LockName name, Throwable cause) {
+  public LockException unavailable(LockName name, Throwable cause) {
     return StoreOutage.unavailable(name, storeName(), cause);
   }
 
   /** The span is {@code within} for a limit, and {@code for} for the length of a silence. */
-  static TimeoutException noAnswer(String span, long nanos) {
+  public static TimeoutException noAnswer(String span, long nanos) {
     String time = DurationText.format(Duration.ofNanos(nanos));
     return new TimeoutException("no answer " + span + " " + time + ".");
   }

@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.LockName;
 import io.mortise.internal.session.LiveSession;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * An attempt that is being ended in the store, and will be asked to end again until the store has
  * answered. Guarded by its stripe but for the outcome.
  */
-final class PendingRelease {
+public final class PendingRelease {
   private final LockName name;
   private final LiveSession session;
   private final AttemptId attempt;
@@ -60,7 +60,7 @@ final class PendingRelease {
    *     abandon
    * @param later whether it may travel with what is sent next
    */
-  PendingRelease(
+  public PendingRelease(
       LockName name,
       LiveSession session,
       AttemptId attempt,
@@ -75,62 +75,62 @@ final class PendingRelease {
     this.later = later;
   }
 
-  LockName name() {
+  public LockName name() {
     return name;
   }
 
-  LiveSession session() {
+  public LiveSession session() {
     return session;
   }
 
-  AttemptId attempt() {
+  public AttemptId attempt() {
     return attempt;
   }
 
-  Request.@Nullable Adjust waiver() {
+  public Request.@Nullable Adjust waiver() {
     return waiver;
   }
 
   /** The same attempt is being ended once more, and may be in doubt by now. */
-  void merge(PendingRelease other) {
+  public void merge(PendingRelease other) {
     doubtful |= other.doubtful;
   }
 
   /** Somebody met the attempt while its end was on the way. */
-  void wanted() {
+  public void wanted() {
     wanted = true;
   }
 
   /** Since when the hold was wanted, if its end tells that it was; null if it may not tell. */
-  void heldSince(@Nullable Long since) {
+  public void heldSince(@Nullable Long since) {
     heldSince = since;
   }
 
   /** A lease with this token hung on the hold. */
-  void leased(long leaseToken) {
+  public void leased(long leaseToken) {
     leased = true;
     token = leaseToken;
   }
 
   /** The token of the lease that hung on it. */
-  long token() {
+  public long token() {
     return token;
   }
 
   /** Whether the next request may travel with what is sent next; true once at most. */
-  boolean takeLater() {
+  public boolean takeLater() {
     boolean was = later;
     later = false;
     return was;
   }
 
   /** Whether the store may not have heard of the end. */
-  boolean isUnheard() {
+  public boolean isUnheard() {
     return failures > 0;
   }
 
   /** The store did not answer. Returns how often that was so before. */
-  int failed() {
+  public int failed() {
     return failures++;
   }
 
@@ -139,7 +139,7 @@ final class PendingRelease {
    *
    * @return whether its caller had given up by now, so that a loss has to be reported
    */
-  boolean ended(EndReason reason) {
+  public boolean ended(EndReason reason) {
     // Else an earlier request, whose answer was lost, may have ended it.
     forgotten |=
         leased
@@ -153,12 +153,12 @@ final class PendingRelease {
   }
 
   /** Whether {@link #takeWantedSince} tells something. */
-  boolean tellsWanted() {
+  public boolean tellsWanted() {
     return heldSince != null;
   }
 
   /** Since when others are known to want the lock; null if they do not. */
-  @Nullable Long takeWantedSince() {
+  public @Nullable Long takeWantedSince() {
     Long since = wanted ? heldSince : null;
     // Else the abandon would be sent again.
     wanted = false;
@@ -166,26 +166,26 @@ final class PendingRelease {
   }
 
   /** Whether the end was asked for by others; true once for all of them. */
-  boolean takeWanted() {
+  public boolean takeWanted() {
     boolean was = wanted;
     wanted = false;
     return was;
   }
 
   /** Whether the attempt is to be ended once more after the longest time in flight; true once. */
-  boolean takeDoubt() {
+  public boolean takeDoubt() {
     boolean was = doubtful;
     doubtful = false;
     return was;
   }
 
   /** Whether it was a hold that the store no longer knew. */
-  boolean isForgotten() {
+  public boolean isForgotten() {
     return forgotten;
   }
 
   /** What ended the attempt; null until that is known or given up. */
-  @Nullable EndReason how() {
+  public @Nullable EndReason how() {
     return how;
   }
 
@@ -194,7 +194,7 @@ final class PendingRelease {
    *
    * @return whether it is known already, so that the listener was not kept
    */
-  boolean whenKnown(Runnable told) {
+  public boolean whenKnown(Runnable told) {
     if (how != null) {
       return true;
     }
@@ -203,7 +203,7 @@ final class PendingRelease {
   }
 
   /** The first outcome counts. Returns who is to be told. */
-  @Nullable Runnable known(EndReason outcome) {
+  public @Nullable Runnable known(EndReason outcome) {
     if (how != null) {
       return null;
     }

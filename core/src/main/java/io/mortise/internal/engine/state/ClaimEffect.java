@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.internal.runtime.EngineScheduler.ScheduledTimer;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * effects with it; {@link EffectRunner} alone performs them. What comes back to the stripe, an
  * answer or the end of a time, is an event, and runs under its lock.
  */
-sealed interface ClaimEffect {
+public sealed interface ClaimEffect {
   /** Performs effects. */
   interface Performer {
     /** Under the lock of the stripe, in the order in which the effects were decided. */
@@ -56,17 +56,17 @@ sealed interface ClaimEffect {
     private @Nullable ScheduledTimer scheduled;
     private boolean stopped;
 
-    Timer(long delay, Runnable onDue) {
+    public Timer(long delay, Runnable onDue) {
       this.delay = delay;
       this.onDue = onDue;
     }
 
-    Runnable onDue() {
+    public Runnable onDue() {
       return onDue;
     }
 
     /** Starts it, unless it was stopped before it was performed. */
-    void start(EngineScheduler timers, Runnable due) {
+    public void start(EngineScheduler timers, Runnable due) {
       if (!stopped) {
         scheduled = timers.schedule(delay, due);
       }

@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.LockException;
 import io.mortise.LockName;
@@ -171,21 +171,21 @@ public final class Waiter {
     return mode;
   }
 
-  LockName name() {
+  public LockName name() {
     return name;
   }
 
-  LockOptions options() {
+  public LockOptions options() {
     return options;
   }
 
   /** Whether it is refused if it waits for itself. */
-  boolean isEndless() {
+  public boolean isEndless() {
     return endless;
   }
 
   /** The thread that has made it, which need not wait in it: see {@link #isThread}. */
-  Thread caller() {
+  public Thread caller() {
     return caller;
   }
 
@@ -195,26 +195,26 @@ public final class Waiter {
   }
 
   /** What tells listeners of it; null if there are none. */
-  @Nullable AcquireTrace trace() {
+  public @Nullable AcquireTrace trace() {
     return trace;
   }
 
   /** Before the wait begins: tells listeners of it. */
-  void traced(AcquireTrace acquireTrace) {
+  public void traced(AcquireTrace acquireTrace) {
     trace = acquireTrace;
   }
 
   /** Whether it may wait, however many do: it has no limit, or its limit was met. */
-  boolean isAdmitted() {
+  public boolean isAdmitted() {
     return admitted;
   }
 
-  void admit() {
+  public void admit() {
     admitted = true;
   }
 
   /** Whether it is to be refused in some cases, and not to wait however many do. */
-  boolean isConditional() {
+  public boolean isConditional() {
     return !admitted || options.fair();
   }
 
@@ -248,7 +248,7 @@ public final class Waiter {
     return Objects.requireNonNull(lease);
   }
 
-  @Nullable RuntimeException failure() {
+  public @Nullable RuntimeException failure() {
     return failure;
   }
 
@@ -268,7 +268,7 @@ public final class Waiter {
   }
 
   /** Whether a thread waits in it, the caller's. */
-  boolean isThread() {
+  public boolean isThread() {
     return listener == null;
   }
 
@@ -279,17 +279,17 @@ public final class Waiter {
 
   // How the wait ends. The state goes last: its caller reads it without the lock.
 
-  void grant(LeaseImpl granted) {
+  public void grant(LeaseImpl granted) {
     lease = granted;
     waiterState = WaiterState.GRANTED;
   }
 
   /** Another holds the lock, and it wanted to know just that. */
-  void busy() {
+  public void busy() {
     waiterState = WaiterState.BUSY;
   }
 
-  void fail(RuntimeException with) {
+  public void fail(RuntimeException with) {
     failure = with;
     waiterState = WaiterState.FAILED;
   }
@@ -300,18 +300,18 @@ public final class Waiter {
    * @param why the store could not be asked lately; null if it could
    * @param silence for how much of the wait the store gave no answer
    */
-  void cancel(@Nullable Throwable why, @Nullable StoreUnavailableException silence) {
+  public void cancel(@Nullable Throwable why, @Nullable StoreUnavailableException silence) {
     storeFailure = why;
     unanswered = silence;
     waiterState = WaiterState.CANCELLED;
   }
 
   /** A cancelled try was not decided in time, unless more is known. */
-  void notDecided(Throwable why) {
+  public void notDecided(Throwable why) {
     storeFailure = storeFailure == null ? why : storeFailure;
   }
 
-  void wake() {
+  public void wake() {
     if (listener == null) {
       called = true;
       LockSupport.unpark(caller);

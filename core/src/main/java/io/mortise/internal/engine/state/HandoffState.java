@@ -1,11 +1,11 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 /**
  * How a contended lock goes from thread to thread of this process: the limits within which
  * newcomers pass a woken head, and this process other processes. Guarded by the stripe; belongs to
  * a {@link Claim}.
  */
-final class HandoffState {
+public final class HandoffState {
   private static final int BARGES = 8;
   private static final long BARGE_NANOS = 1_000_000;
   private static final int PASSES = 64;
@@ -26,50 +26,52 @@ final class HandoffState {
 
   private long passUntil;
 
+  HandoffState() {}
+
   boolean isRefreshing() {
     return refreshing;
   }
 
-  void refreshing(boolean now) {
+  public void refreshing(boolean now) {
     refreshing = now;
   }
 
   /** Whether the head was woken to take the free lock, and has not yet come. */
-  boolean isOffered() {
+  public boolean isOffered() {
     return offered;
   }
 
   /** Begins the time in which a woken head may be passed, unless it runs already. */
-  void beginOffers(long now) {
+  public void beginOffers(long now) {
     if (bargeUntil == 0) {
       bargeUntil = now + BARGE_NANOS;
     }
   }
 
   /** Whether newcomers may still pass the head. */
-  boolean allowsBarging(long now) {
+  public boolean allowsBarging(long now) {
     return barges < BARGES && bargeUntil - now > 0;
   }
 
   /** The head is to be woken. Returns false if it was. */
-  boolean offer() {
+  public boolean offer() {
     boolean first = !offered;
     offered = true;
     return first;
   }
 
   /** The head has come, and may not take the lock. */
-  void declined() {
+  public void declined() {
     offered = false;
   }
 
   /** A newcomer passes the woken head. */
-  void barged() {
+  public void barged() {
     barges++;
   }
 
   /** The lock was taken, or the head has gone. */
-  void resetOffer() {
+  public void resetOffer() {
     offered = false;
     barges = 0;
     bargeUntil = 0;
@@ -82,17 +84,17 @@ final class HandoffState {
   }
 
   /** When it became known that another process waits. */
-  long wantedSince() {
+  public long wantedSince() {
     return passUntil - PASS_NANOS;
   }
 
   /** A thread of this process has taken a lock that another process waits for. */
-  void passed() {
+  public void passed() {
     passes++;
   }
 
   /** Whether this process has had its turn: so many passes, or so long. */
-  boolean isTurnOver(long now, long roundTripNanos) {
+  public boolean isTurnOver(long now, long roundTripNanos) {
     return passes >= passes(roundTripNanos) || passUntil - now <= 0;
   }
 

@@ -1,8 +1,7 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.internal.engine.WaitState.SentRequest;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.StoreOutage;
 import io.mortise.internal.session.StoreSilence;
@@ -22,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Passive: guarded by its stripe. Others call the named changes below, and write no field.
  */
-class Claim {
+public class Claim {
   private final LockName name;
   private final HoldTerms terms;
   private boolean joinable;
@@ -48,7 +47,7 @@ class Claim {
   private boolean contended;
   private @Nullable WaitState wait;
 
-  enum ClaimPhase {
+  public enum ClaimPhase {
     /** Waits for a session. */
     UNSENT,
     /** Asked for, perhaps queued. */
@@ -67,7 +66,7 @@ class Claim {
     }
   }
 
-  Claim(LockName name, Mode mode, HoldTerms terms, boolean joinable) {
+  public Claim(LockName name, Mode mode, HoldTerms terms, boolean joinable) {
     this.name = name;
     this.mode = mode;
     this.terms = terms;
@@ -75,24 +74,24 @@ class Claim {
   }
 
   /** The claim under which a waiter stands; null if it stands under none. */
-  static @Nullable Claim of(Waiter waiter) {
+  public static @Nullable Claim of(Waiter waiter) {
     return waiter.ring() instanceof ClaimWaits own ? own.claim : null;
   }
 
-  LockName name() {
+  public LockName name() {
     return name;
   }
 
-  HoldTerms terms() {
+  public HoldTerms terms() {
     return terms;
   }
 
-  Mode mode() {
+  public Mode mode() {
     return mode;
   }
 
   /** The hold was narrowed. */
-  void narrowed(Mode narrower) {
+  public void narrowed(Mode narrower) {
     mode = narrower;
   }
 
@@ -107,26 +106,26 @@ class Claim {
   /**
    * Whether others of this process may stand under it: then it goes from hand to hand without I/O.
    */
-  boolean isJoinable() {
+  public boolean isJoinable() {
     return joinable;
   }
 
   /** The hold is no longer like those that wait for it: it is not passed on, but released. */
-  void isolate() {
+  public void isolate() {
     joinable = false;
   }
 
   /** It begins anew: others may stand under it again if its kind allows that. */
-  void restoreJoinable() {
+  public void restoreJoinable() {
     joinable = mode.isExclusive() && mode.capacity() == Mode.SHARERS && !terms.isTimed();
   }
 
-  boolean isWanted() {
+  public boolean isWanted() {
     return wanted;
   }
 
   /** Somebody else waits for the lock, for as long as the attempt lives. */
-  void wanted(long now) {
+  public void wanted(long now) {
     if (!wanted) {
       wanted = true;
       handoffState().wanted(now);
@@ -134,21 +133,21 @@ class Claim {
   }
 
   /** Whether two or more local waiters have queued at the same time. */
-  boolean isContended() {
+  public boolean isContended() {
     return contended;
   }
 
-  void contended() {
+  public void contended() {
     contended = true;
   }
 
   /** The lease that is open, or evicted and not closed; null if nobody of this process holds. */
-  @Nullable LeaseImpl holder() {
+  public @Nullable LeaseImpl holder() {
     return holder;
   }
 
   /** A lease takes the next token, if tokens are counted. */
-  void heldBy(LeaseImpl lease, boolean takesToken) {
+  public void heldBy(LeaseImpl lease, boolean takesToken) {
     holder = lease;
     if (takesToken) {
       token++;
@@ -156,33 +155,33 @@ class Claim {
     }
   }
 
-  void free() {
+  public void free() {
     holder = null;
   }
 
-  long token() {
+  public long token() {
     return token;
   }
 
-  int tokensLeft() {
+  public int tokensLeft() {
     return tokensLeft;
   }
 
   /** Every token of the claim is less. */
-  long tokenEnd() {
+  public long tokenEnd() {
     return token + tokensLeft;
   }
 
-  void tokens(long first, int count) {
+  public void tokens(long first, int count) {
     token = first;
     tokensLeft = count;
   }
 
-  ClaimPhase phase() {
+  public ClaimPhase phase() {
     return phase;
   }
 
-  void phase(ClaimPhase next) {
+  public void phase(ClaimPhase next) {
     boolean held = phase == ClaimPhase.HELD;
     boolean holds = next == ClaimPhase.HELD;
     phase = next;
@@ -193,39 +192,39 @@ class Claim {
     }
   }
 
-  @Nullable LiveSession session() {
+  public @Nullable LiveSession session() {
     return session;
   }
 
   /** The session of a claim that was asked for. */
-  LiveSession openSession() {
+  public LiveSession openSession() {
     return Objects.requireNonNull(session);
   }
 
   /** The attempt of a claim that was asked for. */
-  AttemptId attempt() {
+  public AttemptId attempt() {
     return openSession().attempt(number);
   }
 
-  boolean isMarked() {
+  public boolean isMarked() {
     return AttemptId.stickyNumber(number) == number;
   }
 
   /** A new attempt is asked for. */
-  void asked(LiveSession through, long attempt) {
+  public void asked(LiveSession through, long attempt) {
     session = through;
     number = attempt;
     phase(ClaimPhase.ASKED);
   }
 
   /** It is asked for later, as an attempt that has no number yet. */
-  void postponed() {
+  public void postponed() {
     phase(ClaimPhase.UNSENT);
     number = 0;
   }
 
   /** A new attempt for the same waiters: of the one before, nothing counts any more. */
-  void beginAnew() {
+  public void beginAnew() {
     stopTimer();
     phase(ClaimPhase.UNSENT);
     wanted = false;
@@ -235,38 +234,38 @@ class Claim {
   }
 
   /** The one who has waited longest. */
-  @Nullable Waiter head() {
+  public @Nullable Waiter head() {
     return wait == null ? null : wait.head();
   }
 
   /** The waiter that came after another of the claim; null after the last. */
-  @Nullable Waiter after(Waiter waiter) {
+  public @Nullable Waiter after(Waiter waiter) {
     return wait == null ? null : wait.after(waiter);
   }
 
   /** Whether the attempt stands in the store's queue. */
-  boolean isQueued() {
+  public boolean isQueued() {
     return wait != null && wait.isQueued();
   }
 
   /** How many may be before the attempt in the store's queue, if it is queued. */
-  int ahead() {
+  public int ahead() {
     return wait == null ? 0 : wait.ahead();
   }
 
   /** The attempt stands in the store's queue, and so many may be before it. */
-  void queued(int ahead) {
+  public void queued(int ahead) {
     waitState().queued(true, ahead);
   }
 
   /** The attempt does not stand in the store's queue any more. */
-  void leftQueue() {
+  public void leftQueue() {
     if (wait != null) {
       wait.queued(false, 0);
     }
   }
 
-  boolean isAsking() {
+  public boolean isAsking() {
     return wait != null && wait.isAsking();
   }
 
@@ -275,36 +274,36 @@ class Claim {
    *
    * @param sent null if it asks after somebody else
    */
-  void asks(@Nullable SentRequest sent) {
+  public void asks(@Nullable SentRequest sent) {
     waitState().asks(sent);
   }
 
-  void answered() {
+  public void answered() {
     if (wait != null) {
       wait.answered();
       rest();
     }
   }
 
-  boolean isOutdated() {
+  public boolean isOutdated() {
     return wait != null && wait.isOutdated();
   }
 
-  void outdate() {
+  public void outdate() {
     waitState().outdate();
   }
 
   /** A request of the attempt got no answer. */
-  void doubt() {
+  public void doubt() {
     waitState().doubt();
   }
 
-  boolean isInDoubt() {
+  public boolean isInDoubt() {
     return wait != null && wait.isInDoubt();
   }
 
   /** Lets go of what an idle hold has no use for. */
-  void trim() {
+  public void trim() {
     if (!isRefreshing()) {
       clearHandoffState();
     }
@@ -318,11 +317,11 @@ class Claim {
     }
   }
 
-  boolean isAttempt(AttemptId id) {
+  public boolean isAttempt(AttemptId id) {
     return number == id.number() && session != null && session.id().equals(id.session());
   }
 
-  boolean isOfSession(SessionId id) {
+  public boolean isOfSession(SessionId id) {
     return session != null && session.id().equals(id);
   }
 
@@ -333,112 +332,112 @@ class Claim {
     return wait;
   }
 
-  HandoffState handoffState() {
+  public HandoffState handoffState() {
     return waitState().handoffState();
   }
 
-  @Nullable HandoffState handoffStateOrNull() {
+  public @Nullable HandoffState handoffStateOrNull() {
     return wait == null ? null : wait.handoffStateOrNull();
   }
 
-  void clearHandoffState() {
+  public void clearHandoffState() {
     if (wait != null) {
       wait.clearHandoffState();
     }
   }
 
-  boolean isRefreshing() {
+  public boolean isRefreshing() {
     HandoffState present = handoffStateOrNull();
     return present != null && present.isRefreshing();
   }
 
   /** The sticky hold that a try waits for; null if none does. */
-  @Nullable AttemptId calledBack() {
+  public @Nullable AttemptId calledBack() {
     return wait == null ? null : wait.calledBack();
   }
 
-  void calledBack(@Nullable AttemptId holder) {
+  public void calledBack(@Nullable AttemptId holder) {
     if (holder != null || wait != null) {
       waitState().calledBack(holder);
     }
   }
 
-  void saw(Reply.@Nullable Holder holder) {
+  public void saw(Reply.@Nullable Holder holder) {
     if (holder != null || wait != null) {
       waitState().saw(holder);
     }
   }
 
   /** Every token that is known to have been given out is less; 0 if none is. */
-  long tokenFloor() {
+  public long tokenFloor() {
     long own = tokenEnd();
     long seen = wait == null ? 0 : wait.seen();
     return seen == 0 ? own : Math.max(own, seen + Request.MAX_TOKENS);
   }
 
   /** What its holders' leases hang on: the session, or what the votes of a quorum leave of it. */
-  @Nullable Validity validity() {
+  public @Nullable Validity validity() {
     return wait == null || wait.byQuorum() == null ? session : wait.byQuorum();
   }
 
-  void voted(Validity.ByQuorum validity) {
+  public void voted(Validity.ByQuorum validity) {
     waitState().voted(validity);
   }
 
-  int failures() {
+  public int failures() {
     return wait == null ? 0 : wait.failures();
   }
 
-  void failures(int count) {
+  public void failures(int count) {
     if (count != failures()) {
       waitState().failures(count);
     }
   }
 
   /** Counts a grant that came when its at-most time was over; returns how many there were. */
-  int cameLate() {
+  public int cameLate() {
     return waitState().cameLate();
   }
 
   /** Counts an answer that it is busy; returns how many there were before. */
-  int poll() {
+  public int poll() {
     return waitState().poll();
   }
 
   /** Clears what was counted while it waited. */
-  void resetAfterGrant() {
+  public void resetAfterGrant() {
     if (wait != null) {
       wait.granted();
     }
   }
 
   /** Why the store could not be asked lately; null since it answered. */
-  @Nullable Throwable storeFailure() {
+  public @Nullable Throwable storeFailure() {
     StoreOutage known = outageOrNull();
     return known == null ? null : known.failure();
   }
 
   /** A session in the way was proven dead. Returns how often that has been so in succession. */
-  int judged(SessionId dead) {
+  public int judged(SessionId dead) {
     return waitState().judged(dead);
   }
 
   /** A request that was sent then got no answer, or a refusal that says nothing of the lock. */
-  void storeFailed(Throwable cause, long sentAt) {
+  public void storeFailed(Throwable cause, long sentAt) {
     waitState().outage().failed(cause, sentAt);
   }
 
   /** Since when the store is unfit, as far as the claim knows; the present if it is not. */
-  long unfitSince(long now) {
+  public long unfitSince(long now) {
     return waitState().outage().unfitSince(now);
   }
 
-  @Nullable StoreOutage outageOrNull() {
+  public @Nullable StoreOutage outageOrNull() {
     return wait == null ? null : wait.outageOrNull();
   }
 
   /** Replaces the claim's timer. Returns the one that is to be started. */
-  ClaimEffect.Timer timer(long delay, Runnable onDue) {
+  public ClaimEffect.Timer timer(long delay, Runnable onDue) {
     stopTimer();
     ClaimEffect.Timer timer = new ClaimEffect.Timer(delay, onDue);
     waitState().timer(timer);
@@ -451,7 +450,7 @@ class Claim {
    * @param arrivedAt when the asking waiter came
    * @param silence of the store; decides while the claim has sent nothing yet
    */
-  @Nullable Long silentSince(long arrivedAt, StoreSilence silence) {
+  public @Nullable Long silentSince(long arrivedAt, StoreSilence silence) {
     if (phase == ClaimPhase.UNSENT) {
       return isPostponed() ? null : silence.since(arrivedAt);
     }
@@ -459,39 +458,39 @@ class Claim {
     return sent == null ? null : StoreOutage.later(sent.at(), arrivedAt);
   }
 
-  void add(Waiter waiter) {
+  public void add(Waiter waiter) {
     waitState().add(waiter);
   }
 
-  void remove(Waiter waiter) {
+  public void remove(Waiter waiter) {
     showHolder(waiter);
     waitState().remove(waiter);
     rest();
   }
 
   /** Tells a waiter which holder the store has last named. */
-  void showHolder(Waiter waiter) {
+  public void showHolder(Waiter waiter) {
     Reply.Holder named = phase == ClaimPhase.ASKED && wait != null ? wait.inTheWay() : null;
     waiter.noteHolder(
         named != null,
         named == null || isOfSession(named.attempt().session()) ? null : named.attempt());
   }
 
-  boolean hasSeveralWaiters() {
+  public boolean hasSeveralWaiters() {
     return wait != null && wait.hasSeveral();
   }
 
   /** Whether there is a waiter that nobody may pass. */
-  boolean hasFairWaiters() {
+  public boolean hasFairWaiters() {
     return wait != null && wait.hasFair();
   }
 
   /** Whether it is not sent by choice: a timer will send it. */
-  boolean isPostponed() {
+  public boolean isPostponed() {
     return phase == ClaimPhase.UNSENT && wait != null && wait.hasTimer();
   }
 
-  void stopTimer() {
+  public void stopTimer() {
     if (wait != null) {
       wait.stopTimer();
     }
