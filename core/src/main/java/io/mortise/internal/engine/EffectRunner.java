@@ -36,7 +36,7 @@ final class EffectRunner implements ClaimEffect.Performer {
     if (effect instanceof Send send) {
       stripe.send(send.request(), new OutboundRequest(stripe, send));
     } else if (effect instanceof Wake wake) {
-      stripe.afterUnlock(wake.waiter()::wake);
+      stripe.afterUnlock(wake);
     } else if (effect instanceof Timer timer) {
       timer.start(timers, () -> stripe.run(timer.onDue()));
     } else if (effect instanceof Tell tell) {

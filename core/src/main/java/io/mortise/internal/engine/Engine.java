@@ -39,9 +39,9 @@ import org.jspecify.annotations.Nullable;
  * usually one, under which the threads of the process wait and which stands in the store as one
  * attempt. An event is a call, an answer, a notification or the end of a time. It takes the
  * stripe's lock; {@link ClaimTransitions} and the protocols around it change the claim and leave
- * {@link ClaimEffect}s; {@link EffectRunner} performs them when the lock is let go. A {@link
- * LeaseImpl} is what a user holds. Each part knows the parts below it and none above. This class
- * knows all: it makes them, and is what the client calls.
+ * {@link ClaimEffect}s; {@link EffectRunner} alone performs them. A {@link LeaseImpl} is what a
+ * user holds. Each part knows the parts below it and none above. This class knows all: it makes
+ * them, and is what the client calls.
  *
  * <p><b>No thread of its own.</b> Callers, replies, notifications and timers take the stripe's
  * lock, update the state, release the lock, then run the queued effects. Waiting threads park;

@@ -20,7 +20,10 @@ import org.jspecify.annotations.Nullable;
 public sealed interface ClaimEffect {
   /** Performs effects. */
   interface Performer {
-    /** Under the lock of the stripe, in the order in which the effects were decided. */
+    /**
+     * Under the lock of the stripe, in the order in which the effects were decided. Asks, calls and
+     * wakes nobody before that lock is let go.
+     */
     void perform(ClaimEffect effect, OutboxLock stripe);
   }
 
@@ -44,7 +47,12 @@ public sealed interface ClaimEffect {
   record DropSession(LiveSession session) implements ClaimEffect {}
 
   /** A waiter is to see what has become of its wait. */
-  record Wake(Waiter waiter) implements ClaimEffect {}
+  record Wake(Waiter waiter) implements ClaimEffect, Runnable {
+    @Override
+    public void run() {
+      waiter.wake();
+    }
+  }
 
   /** Listeners, or a caller that waits for an end, are told something. Without the lock. */
   record Tell(Runnable told) implements ClaimEffect {}
@@ -54,7 +62,6 @@ public sealed interface ClaimEffect {
     private final long delay;
     private final Runnable onDue;
     private @Nullable ScheduledTimer scheduled;
-    private boolean stopped;
 
     public Timer(long delay, Runnable onDue) {
       this.delay = delay;
@@ -65,15 +72,11 @@ public sealed interface ClaimEffect {
       return onDue;
     }
 
-    /** Starts it, unless it was stopped before it was performed. */
     public void start(EngineScheduler timers, Runnable due) {
-      if (!stopped) {
-        scheduled = timers.schedule(delay, due);
-      }
+      scheduled = timers.schedule(delay, due);
     }
 
     void stop() {
-      stopped = true;
       if (scheduled != null) {
         scheduled.cancel();
       }

@@ -71,7 +71,6 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
     /** The loss of a lease that is lost, or whose time is over though nobody has noticed. */
     LeaseLostException loss(LeaseImpl lease);
 
-    /** Under no lock: has the listener called on loss. */
     void onLost(LeaseImpl lease, Consumer<? super LeaseLostException> listener);
 
     void forget(LeaseImpl lease, Consumer<? super LeaseLostException> listener);
@@ -94,7 +93,6 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
     /** Blocks until the store has answered, or until it is known that it does not. */
     void await(PendingRelease pendingRelease, long deadline);
 
-    /** No caller waits for the answer any more. */
     void giveUp(PendingRelease pendingRelease);
 
     CompletableFuture<Void> future(PendingRelease pendingRelease);
@@ -304,8 +302,10 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
   @Override
   public void close() {
     if (open || lost) {
-      PendingRelease pendingRelease = operations().release(this, releaseAsync);
-      finishClose(pendingRelease, pendingRelease == null ? 0 : closeDeadline());
+      Operations operations = operations();
+      PendingRelease pendingRelease = operations.release(this, releaseAsync);
+      long deadline = pendingRelease == null ? 0 : closeDeadline(operations);
+      finishClose(operations, pendingRelease, deadline);
     }
   }
 
@@ -318,24 +318,27 @@ public sealed class LeaseImpl implements Lease, InterruptibleScope.LosableLease 
     if (!open && !lost) {
       return () -> {};
     }
-    PendingRelease pendingRelease = operations().release(this, releaseAsync);
-    long deadline = closeDeadline();
-    return () -> finishClose(pendingRelease, deadline);
+    Operations operations = operations();
+    PendingRelease pendingRelease = operations.release(this, releaseAsync);
+    long deadline = closeDeadline(operations);
+    return () -> finishClose(operations, pendingRelease, deadline);
   }
 
-  private long closeDeadline() {
-    return operations().settings().now() + 2 * operations().settings().tryNanos();
+  private static long closeDeadline(Operations operations) {
+    EngineSettings settings = operations.settings();
+    return settings.now() + 2 * settings.tryNanos();
   }
 
-  private void finishClose(@Nullable PendingRelease pendingRelease, long deadline) {
+  private void finishClose(
+      Operations operations, @Nullable PendingRelease pendingRelease, long deadline) {
     if (pendingRelease != null) {
       if (releaseAsync) {
-        operations().giveUp(pendingRelease);
+        operations.giveUp(pendingRelease);
       } else {
-        operations().await(pendingRelease, deadline);
+        operations.await(pendingRelease, deadline);
       }
       checkEnd(pendingRelease);
-    } else if (isLost() && operations().settle(this)) {
+    } else if (isLost() && operations.settle(this)) {
       // One of its own: the body may be throwing the other, which cannot suppress itself.
       LeaseLostException loss = loss();
       throw new LeaseLostException(String.valueOf(loss.getMessage()), loss.end());

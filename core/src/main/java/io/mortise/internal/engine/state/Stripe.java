@@ -33,7 +33,6 @@ public final class Stripe extends OutboxLock {
   private final IdleClaims idleClaims = new IdleClaims();
   private final Map<AttemptId, PendingRelease> endings = new HashMap<>();
   private final Map<LockName, QueuedClaims> queued = new HashMap<>();
-  private final List<ClaimEffect> effects = new ArrayList<>(2);
   private final ClaimEffect.Performer performer;
 
   /** Null until a lock was given back that others wanted, in a store without a queue. */
@@ -88,30 +87,27 @@ public final class Stripe extends OutboxLock {
     }
   }
 
-  /** Lets go of the lock. Before that, the effects of what was changed under it are performed. */
   @Override
   public void unlock() {
     try {
-      try {
-        effects.forEach(effect -> performer.perform(effect, this));
-      } finally {
-        effects.clear();
-        super.unlock();
-      }
+      super.unlock();
     } catch (RuntimeException | Error e) {
       // No thread for a callback, perhaps. The caller's own step is done, and must not suffer.
       log.error("What follows from a change of a lock could not be done.", e);
     }
   }
 
-  /** Under the lock: leaves what follows from a transition. */
+  /**
+   * Under the lock: leaves what follows from a transition. Its performer puts requests, wake-ups
+   * and calls into the outbox, from which they go out when the lock is let go.
+   */
   public void emit(ClaimEffect effect) {
-    effects.add(effect);
+    performer.perform(effect, this);
   }
 
   /** As {@link #emit}: a waiter is to see what has become of its wait. */
   public void wake(Waiter waiter) {
-    effects.add(new ClaimEffect.Wake(waiter));
+    emit(new ClaimEffect.Wake(waiter));
   }
 
   // ---- The state of the names, under the lock ----

@@ -311,7 +311,7 @@ public final class Waiter {
     storeFailure = storeFailure == null ? why : storeFailure;
   }
 
-  public void wake() {
+  void wake() {
     if (listener == null) {
       called = true;
       LockSupport.unpark(caller);
