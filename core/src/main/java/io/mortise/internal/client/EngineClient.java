@@ -18,7 +18,7 @@ import io.mortise.event.LockListener;
 import io.mortise.function.CheckedConsumer;
 import io.mortise.internal.engine.Engine;
 import io.mortise.internal.engine.EngineEvents;
-import io.mortise.internal.engine.LeaseLeakDetector;
+import io.mortise.internal.engine.state.LeaseLeakDetector;
 import io.mortise.internal.recipe.Recipes;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.EngineEnv;

@@ -10,7 +10,7 @@ import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.event.LockListener.AcquireOutcome;
 import io.mortise.internal.engine.Engine;
-import io.mortise.internal.engine.Waiter;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.Mode;
 import io.mortise.spi.time.DurationText;
@@ -258,7 +258,7 @@ final class EngineLock implements DistributedLock {
   private Waiter waiter(
       boolean tryOnly, boolean endless, @org.jspecify.annotations.Nullable Runnable listener) {
     Waiter waiter = new Waiter(name, mode, options, tryOnly, endless, listener);
-    engine.events().acquireBegins(engine, waiter);
+    engine.acquireBegins(waiter);
     return waiter;
   }
 

@@ -5,7 +5,7 @@ import io.mortise.JavaLock.LeaseLostMonitorException;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockName;
-import io.mortise.internal.engine.LeaseLeakDetector;
+import io.mortise.internal.engine.state.LeaseLeakDetector;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;

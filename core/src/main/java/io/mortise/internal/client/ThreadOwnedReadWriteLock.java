@@ -5,7 +5,7 @@ import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockException;
 import io.mortise.LockName;
-import io.mortise.internal.engine.LeaseLeakDetector;
+import io.mortise.internal.engine.state.LeaseLeakDetector;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;

@@ -5,7 +5,7 @@ import io.mortise.admin.LocalWait;
 import io.mortise.admin.LocalWait.LocalCaller;
 import io.mortise.admin.LocalWaits;
 import io.mortise.internal.engine.Engine;
-import io.mortise.internal.engine.Waiter;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;

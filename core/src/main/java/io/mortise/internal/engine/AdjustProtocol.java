@@ -6,7 +6,14 @@ import io.mortise.LeaseLostException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.event.LeaseEnd;
-import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.SentRequest;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.StripeTable;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
@@ -22,10 +29,23 @@ import org.jspecify.annotations.Nullable;
 
 /** Changes to a hold while it is held. Each blocks for one round trip, or the store's timeout. */
 final class AdjustProtocol {
-  private final Engine engine;
+  private final EngineSettings settings;
+  private final StripeTable stripes;
+  private final ClaimRequests requests;
+  private final ClaimTransitions transitions;
+  private final LossProtocol lossProtocol;
 
-  AdjustProtocol(Engine engine) {
-    this.engine = engine;
+  AdjustProtocol(
+      EngineSettings settings,
+      StripeTable stripes,
+      ClaimRequests requests,
+      ClaimTransitions transitions,
+      LossProtocol lossProtocol) {
+    this.settings = settings;
+    this.stripes = stripes;
+    this.requests = requests;
+    this.transitions = transitions;
+    this.lossProtocol = lossProtocol;
   }
 
   void extend(LeaseImpl lease, Duration atMost) {
@@ -58,46 +78,59 @@ final class AdjustProtocol {
         : CompletableFuture.completedFuture(null);
   }
 
-  private static boolean canDowngrade(LeaseImpl lease) {
-    Mode mode = lease.claim.mode;
-    if (mode.capacity() != Mode.SHARERS) {
+  private boolean canDowngrade(LeaseImpl lease) {
+    Mode mode = mode(lease);
+    if (mode != null && mode.capacity() != Mode.SHARERS) {
       throw new IllegalStateException(
           "Lock '"
-              + lease.claim.name
+              + lease.lockName()
               + "' is a semaphore, which has no shared side to downgrade to.");
     }
-    return !mode.equals(Mode.SHARED);
+    return mode == null || !mode.equals(Mode.SHARED);
+  }
+
+  /** How much of the lock the lease is for; null if it holds no more. */
+  private @Nullable Mode mode(LeaseImpl lease) {
+    Stripe stripe = stripes.of(lease.lockName());
+    stripe.lock();
+    try {
+      Claim claim = stripe.heldBy(lease);
+      return claim == null ? null : claim.mode();
+    } finally {
+      stripe.unlock();
+    }
   }
 
   private CompletableFuture<Reply> adjust(LeaseImpl lease, @Nullable Mode to, HoldTerms terms) {
     lease.ensureValid();
-    Claim claim = lease.claim;
-    Stripe stripe = engine.stripe(claim.name);
+    Stripe stripe = stripes.of(lease.lockName());
     CompletableFuture<Reply> answer = new CompletableFuture<>();
     stripe.lock();
     try {
-      if (!lease.isOpen()) {
-        throw engine.lossProtocol.loss(lease);
+      Claim claim = stripe.heldBy(lease);
+      if (claim == null || !lease.isOpen()) {
+        throw lossProtocol.loss(lease);
       }
-      LiveSession session = Objects.requireNonNull(claim.session);
-      AttemptId attempt = session.attempt(claim.number);
-      Mode mode = to == null ? claim.mode : to;
+      LiveSession session = claim.openSession();
+      AttemptId attempt = claim.attempt();
+      Mode mode = to == null ? claim.mode() : to;
       // The hold is no longer like those that wait for it: it is not passed on, but released.
-      claim.joinable = false;
-      AcquireProtocol.SentRequest sent =
-          new AcquireProtocol.SentRequest(
-              attempt, engine.env.now(), session.suspendedNanos(), session.incarnationChanges());
+      claim.isolate();
+      SentRequest sent = SentRequest.now(session, attempt, settings.now());
       Validity before = lease.validity();
-      boolean capped = terms.atMost() != null && engine.env.rules().expectsStragglers();
+      boolean capped = terms.atMost() != null && settings.rules().expectsStragglers();
       Validity meanwhile = capped ? shortened(session, before, sent, terms) : before;
-      hang(stripe, lease, meanwhile);
-      stripe.send(
-          session,
-          new Request.Adjust(claim.name, attempt, mode, terms, 0, 0),
-          reply -> {
-            adjusted(stripe, lease, new PendingAdjust(sent, mode, before, meanwhile), reply);
-            answer.complete(reply);
-          });
+      hang(stripe, claim, lease, meanwhile);
+      PendingAdjust pendingAdjust = new PendingAdjust(sent, mode, before, meanwhile);
+      stripe.emit(
+          new ClaimEffect.Send(
+              session,
+              new Request.Adjust(claim.name(), attempt, mode, terms, 0, 0),
+              false,
+              reply -> {
+                adjusted(stripe, claim, lease, pendingAdjust, reply);
+                stripe.emit(new ClaimEffect.Tell(() -> answer.complete(reply)));
+              }));
     } finally {
       stripe.unlock();
     }
@@ -105,20 +138,19 @@ final class AdjustProtocol {
   }
 
   /** A change on its way: what the lease hung on before, and what it hangs on until the answer. */
-  private record PendingAdjust(
-      AcquireProtocol.SentRequest sent, Mode mode, Validity before, Validity meanwhile) {}
+  private record PendingAdjust(SentRequest sent, Mode mode, Validity before, Validity meanwhile) {}
 
   /**
    * From the moment when an at-most time is sent, a longer one cannot be relied upon, whether or
    * not an answer comes. Nor can this one, for as long as a shorter one may still be under way.
    */
   private Validity shortened(
-      LiveSession session, Validity before, AcquireProtocol.SentRequest sent, HoldTerms terms) {
-    long nanos = engine.transitions.minusSafetyMargin(Objects.requireNonNull(terms.atMost()));
+      LiveSession session, Validity before, SentRequest sent, HoldTerms terms) {
+    long nanos = settings.minusSafetyMargin(Objects.requireNonNull(terms.atMost()));
     long deadline = sent.at() + nanos;
     if (before instanceof Validity.Capped capped) {
       Validity.RecentAtMost recent = capped.shortest();
-      long inFlight = engine.store.profile().maxInFlight().toNanos();
+      long inFlight = settings.inFlightNanos();
       if (recent != null && sent.at() - recent.sentAt() - inFlight <= 0) {
         nanos = Math.min(nanos, recent.nanos());
         deadline = sent.at() + nanos;
@@ -138,85 +170,70 @@ final class AdjustProtocol {
     return validity instanceof Validity.Capped capped ? capped.whole() : validity;
   }
 
-  private void hang(Stripe stripe, LeaseImpl lease, Validity validity) {
+  private void hang(Stripe stripe, Claim claim, LeaseImpl lease, Validity validity) {
     // What is in doubt is so until the hold as a whole is confirmed, with its times.
     if (lease.validity() != validity && !(lease.validity() instanceof Validity.Unconfirmed)) {
       lease.validity(validity);
-      engine.transitions.watch(stripe, lease.claim, validity);
+      transitions.watch(stripe, claim, validity);
     }
   }
 
-  private void adjusted(Stripe stripe, LeaseImpl lease, PendingAdjust pendingAdjust, Reply reply) {
-    Claim claim = lease.claim;
-    stripe.lock();
-    try {
-      if (claim.phase() != ClaimPhase.HELD
-          || !claim.isAttempt(pendingAdjust.sent().attempt())
-          || claim.holder != lease) {
-        return;
-      }
-      boolean undone =
-          reply instanceof Reply.Refused
-              || (reply instanceof Reply.Failed failed && !failed.mayHaveRun());
-      if (undone && lease.validity() == pendingAdjust.meanwhile()) {
-        hang(stripe, lease, pendingAdjust.before());
-      }
-      if (reply instanceof Reply.Granted granted) {
-        granted(stripe, lease, pendingAdjust, granted);
-      } else if (reply instanceof Reply.Refused refused
-          && refused.why() == Reply.RefusalReason.NOT_HELD) {
-        engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store no longer knew it");
-        engine.transitions.release(stripe, claim);
-      } else if (reply instanceof Reply.Refused refused
-          && refused.why() == Reply.RefusalReason.SESSION_GONE) {
-        LiveSession session = Objects.requireNonNull(claim.session);
-        stripe.afterUnlock(() -> engine.sessionGone(session));
-      }
-    } finally {
-      stripe.unlock();
+  private void adjusted(
+      Stripe stripe, Claim claim, LeaseImpl lease, PendingAdjust pendingAdjust, Reply reply) {
+    if (claim.phase() != ClaimPhase.HELD
+        || !claim.isAttempt(pendingAdjust.sent().attempt())
+        || claim.holder() != lease) {
+      return;
+    }
+    boolean undone =
+        reply instanceof Reply.Refused
+            || (reply instanceof Reply.Failed failed && !failed.mayHaveRun());
+    if (undone && lease.validity() == pendingAdjust.meanwhile()) {
+      hang(stripe, claim, lease, pendingAdjust.before());
+    }
+    if (reply instanceof Reply.Granted granted) {
+      granted(stripe, claim, lease, pendingAdjust, granted);
+    } else if (reply instanceof Reply.Refused refused
+        && refused.why() == Reply.RefusalReason.NOT_HELD) {
+      transitions.loseForgotten(stripe, claim, "the store no longer knew it");
+    } else if (reply instanceof Reply.Refused refused
+        && refused.why() == Reply.RefusalReason.SESSION_GONE) {
+      stripe.emit(new ClaimEffect.DropSession(claim.openSession()));
     }
   }
 
   private void granted(
-      Stripe stripe, LeaseImpl lease, PendingAdjust pendingAdjust, Reply.Granted granted) {
-    Claim claim = lease.claim;
-    claim.mode = pendingAdjust.mode();
+      Stripe stripe,
+      Claim claim,
+      LeaseImpl lease,
+      PendingAdjust pendingAdjust,
+      Reply.Granted granted) {
+    claim.narrowed(pendingAdjust.mode());
     Duration atMost = granted.atMostLeft();
     if (atMost != null) {
-      LiveSession session = Objects.requireNonNull(claim.session);
       Validity.RecentAtMost recentAtMost =
           lease.validity() instanceof Validity.Capped capped ? capped.shortest() : null;
       hang(
           stripe,
+          claim,
           lease,
-          engine.transitions.timed(
-              session, whole(lease.validity()), pendingAdjust.sent(), atMost, recentAtMost));
+          transitions.timed(
+              claim.openSession(),
+              whole(lease.validity()),
+              pendingAdjust.sent(),
+              atMost,
+              recentAtMost));
     }
-    moveWaiters(stripe, claim);
-  }
-
-  /** Those who waited for the hold to be passed on ask for themselves. */
-  void moveWaiters(Stripe stripe, Claim claim) {
-    if (claim.head() == null) {
-      return;
-    }
-    Claim next = new Claim(claim.name, claim.head().mode, HoldTerms.NONE, true);
-    while (claim.head() != null) {
-      Waiter waiter = claim.head();
-      claim.remove(waiter);
-      next.add(waiter);
-    }
-    stripe.add(next);
-    engine.acquireProtocol.begin(stripe, next);
+    requests.moveWaiters(stripe, claim);
   }
 
   /** Blocks. An answer that comes later still counts: see {@link #adjusted}. */
   private void checkInTime(LeaseImpl lease, CompletableFuture<Reply> answer) {
-    long most = engine.tryNanos();
+    long most = settings.tryNanos();
     try {
       check(lease, answer.orTimeout(most, TimeUnit.NANOSECONDS).join());
     } catch (CompletionException e) {
-      throw engine.unavailable(lease.claim.name, ClaimTransitions.noAnswer("within", most));
+      throw settings.unavailable(lease.lockName(), EngineSettings.noAnswer("within", most));
     }
   }
 
@@ -228,16 +245,16 @@ final class AdjustProtocol {
         default ->
             throw new LeaseLostException(
                 "Lease on lock '"
-                    + lease.claim.name
+                    + lease.lockName()
                     + "' could not be changed: it was lost. "
                     + refused.message(),
                 lease.state() == Lease.State.LOST
-                    ? engine.lossProtocol.loss(lease).end()
+                    ? lossProtocol.loss(lease).end()
                     : LeaseEnd.FORGOTTEN);
       }
     }
     if (reply instanceof Reply.Failed failed) {
-      throw engine.unavailable(lease.claim.name, failed.cause());
+      throw settings.unavailable(lease.lockName(), failed.cause());
     }
   }
 }

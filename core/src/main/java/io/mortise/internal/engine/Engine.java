@@ -3,42 +3,45 @@ package io.mortise.internal.engine;
 import io.mortise.Lease;
 import io.mortise.LockException;
 import io.mortise.LockName;
-import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LocalWait;
-import io.mortise.internal.engine.Claim.ClaimPhase;
-import io.mortise.internal.event.LeaseTrace;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.IdleClaims;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.LeaseLeakDetector;
+import io.mortise.internal.engine.state.PendingRelease;
+import io.mortise.internal.engine.state.SentRequest;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.StripeTable;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.IdleLimit;
-import io.mortise.internal.runtime.VirtualThreads;
 import io.mortise.internal.session.LiveSession;
-import io.mortise.internal.session.SessionRenewer;
-import io.mortise.internal.session.StoreOutage;
-import io.mortise.internal.session.StoreSilence;
-import io.mortise.internal.session.Validity;
+import io.mortise.internal.session.SessionLifecycleListener;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.Mode;
+import io.mortise.spi.Reply;
+import io.mortise.spi.SessionNotification;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.BooleanSupplier;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What one process does about the locks of one store, or of one part of it.
  *
- * <p><b>Parts.</b> A {@link SessionRenewer} keeps the process's session alive. Lock names are
- * spread over {@link Stripe}s. Per name there are {@link Claim}s: usually one, under which the
- * threads of the process wait and which stands in the store as one attempt. {@link
- * ClaimTransitions} decides what becomes of them, {@link ReleaseProtocol} ends attempts in the
- * store, {@link LossProtocol} ends leases that the store has not kept. A {@link LeaseImpl} is what
- * a user holds.
+ * <p><b>Parts.</b> Lock names are spread over {@link Stripe}s. Per name there are {@link Claim}s:
+ * usually one, under which the threads of the process wait and which stands in the store as one
+ * attempt. An event is a call, an answer, a notification or the end of a time. It takes the
+ * stripe's lock; {@link ClaimTransitions} and the protocols around it change the claim and leave
+ * {@link ClaimEffect}s; {@link EffectRunner} alone performs them. A {@link LeaseImpl} is what a
+ * user holds. Each part knows the parts below it and none above. This class knows all: it makes
+ * them, and is what the client calls.
  *
  * <p><b>No thread of its own.</b> Callers, replies, notifications and timers take the stripe's
  * lock, update the state, release the lock, then run the queued effects. Waiting threads park;
@@ -56,73 +59,110 @@ public final class Engine {
   /** For who waits until the store has answered, or is known not to. */
   public static final Duration HOWEVER_LONG = Duration.ofDays(36_500);
 
-  final LockStore store;
-  final EngineEnv env;
-  final ClaimTransitions transitions;
-  final AcquireProtocol acquireProtocol;
-  final LocalHandoff localHandoff;
-  final ReleaseProtocol releaseProtocol;
-  final AdjustProtocol adjustProtocol;
-  final LossProtocol lossProtocol;
-  final StickyProtocol stickyProtocol;
-  final QueueProtocol queueProtocol;
-  final QueueLimit queueLimit;
-
-  /** Whether a grant of this store has a token. */
-  final boolean hasTokens;
-
-  final LeaseRevalidator leaseRevalidator;
+  private final EngineSettings settings;
+  private final EngineSessions sessions;
 
   /** Shared by all parts of the store. */
-  final EngineEvents events;
+  private final EngineEvents events;
 
-  private final SessionRenewer sessionRenewer;
-  final StripeTable stripes;
-
-  /** Claims that wait for a session. */
-  private final ConcurrentLinkedQueue<Claim> unsent = new ConcurrentLinkedQueue<>();
+  private final StripeTable stripes;
+  private final StickyProtocol stickyProtocol;
+  private final LossProtocol lossProtocol;
+  private final ClaimTransitions transitions;
+  private final AcquireProtocol acquireProtocol;
+  private final WaitProtocol waitProtocol;
+  private final AdjustProtocol adjustProtocol;
+  private final LeaseRevalidator leaseRevalidator;
+  private final SessionEventHandler sessionEventHandler;
+  private final LeaseOperations leaseOperations;
 
   private volatile boolean closed;
 
-  /** An engine on a store; opens nothing until somebody asks for a lock. */
-  Engine(LockStore store, EngineEnv env) {
-    this(store, env, 1, new EngineEvents(env, 1, List.of()), new IdleLimit(1_000));
-  }
-
   /**
    * An engine on one of so many parts of a store, which share their names and so need fewer stripes
-   * each.
+   * each. Opens nothing until somebody asks for a lock.
    *
    * @param idleLimit how many grants the client may keep idle
    */
   public Engine(
       LockStore store, EngineEnv env, int parts, EngineEvents events, IdleLimit idleLimit) {
-    this.store = store;
     this.events = events;
-    this.env = env;
-    this.hasTokens = store.profile().can(Capability.TOKEN);
-    this.stripes = new StripeTable(parts);
-    this.transitions = new ClaimTransitions(this);
-    this.acquireProtocol = new AcquireProtocol(this);
-    this.queueProtocol = new QueueProtocol(this);
-    this.localHandoff = new LocalHandoff(this);
-    this.releaseProtocol = new ReleaseProtocol(this);
-    this.adjustProtocol = new AdjustProtocol(this);
-    this.lossProtocol = new LossProtocol(this);
-    this.stickyProtocol = new StickyProtocol(this, idleLimit);
-    this.queueLimit = new QueueLimit(this);
-    this.leaseRevalidator = new LeaseRevalidator(this);
-    this.sessionRenewer =
-        new SessionRenewer(store, env, events.sessions(), new SessionEventHandler(this));
+    this.settings = new EngineSettings(store, env);
+    this.sessions = new EngineSessions(store, settings, events.sessions(), new SessionListener());
+    this.stripes = new StripeTable(parts, new EffectRunner(store, env.timers(), sessions));
+    // Helpers, which do not know each other.
+    QueueProtocol queueProtocol = new QueueProtocol(settings);
+    QueueLimit queueLimit = new QueueLimit(settings);
+    LocalHandoff localHandoff = new LocalHandoff(settings);
+    this.stickyProtocol = new StickyProtocol(settings, sessions, idleLimit);
+    this.lossProtocol = new LossProtocol(settings, events, stripes);
+    ReleaseProtocol releaseProtocol =
+        new ReleaseProtocol(settings, sessions, stripes, lossProtocol::reportBeforeRelease);
+    // What puts their decisions together.
+    ClaimRequests requests =
+        new ClaimRequests(settings, sessions, queueProtocol, stickyProtocol, this::answered);
+    this.transitions =
+        new ClaimTransitions(
+            settings,
+            requests,
+            localHandoff,
+            stickyProtocol,
+            queueLimit,
+            releaseProtocol,
+            lossProtocol);
+    // What hears of events.
+    this.acquireProtocol =
+        new AcquireProtocol(
+            settings,
+            sessions,
+            events,
+            requests,
+            transitions,
+            queueProtocol,
+            queueLimit,
+            stickyProtocol,
+            localHandoff,
+            releaseProtocol);
+    this.waitProtocol =
+        new WaitProtocol(
+            settings, sessions, requests, transitions, localHandoff, stickyProtocol, queueLimit);
+    this.adjustProtocol =
+        new AdjustProtocol(settings, stripes, requests, transitions, lossProtocol);
+    IdleExpiry idleExpiry = new IdleExpiry(settings, stripes, transitions);
+    this.leaseOperations =
+        new LeaseOperations(
+            settings,
+            stripes,
+            transitions,
+            stickyProtocol,
+            idleExpiry,
+            lossProtocol,
+            releaseProtocol,
+            adjustProtocol);
+    this.leaseRevalidator =
+        new LeaseRevalidator(
+            settings, events, stripes, requests, transitions, stickyProtocol, idleExpiry);
+    this.sessionEventHandler =
+        new SessionEventHandler(
+            settings,
+            sessions,
+            events,
+            stripes,
+            requests,
+            transitions,
+            acquireProtocol,
+            queueProtocol,
+            releaseProtocol,
+            lossProtocol);
+    idleLimit.add(idleExpiry);
   }
 
-  /** The engine that keeps a session. */
-  static Engine of(LiveSession session) {
-    return ((SessionEventHandler) session.listener()).engine();
+  private void answered(Stripe stripe, Claim claim, SentRequest sent, Reply reply) {
+    acquireProtocol.answered(stripe, claim, sent, reply);
   }
 
   public EngineEnv env() {
-    return env;
+    return settings.env();
   }
 
   /** What it reports to. */
@@ -130,44 +170,22 @@ public final class Engine {
     return events;
   }
 
-  Stripe stripe(LockName name) {
-    return stripes.of(name);
-  }
-
   // ---- Acquiring ----
+
+  /** Begins to tell of an acquire, on its caller's thread, if anybody listens. */
+  public void acquireBegins(Waiter waiter) {
+    events.acquireBegins(settings, waiter);
+  }
 
   /** Begins to wait. The waiter may be done when this returns. */
   public void begin(Waiter waiter) {
-    Stripe stripe = stripe(waiter.name);
+    Stripe stripe = stripes.of(waiter.name());
     stripe.lock();
     try {
       if (closed) {
         throw new IllegalStateException("This lock client is closed.");
       }
-      if (waiter.endless) {
-        stripe.refuseSelfWait(waiter);
-      }
-      if (queueLimit.refuses(stripe, waiter)) {
-        return;
-      }
-      boolean common = waiter.mode.equals(Mode.EXCLUSIVE) && !waiter.options.terms().isTimed();
-      if (stickyProtocol.take(stripe, waiter, common)) {
-        return;
-      }
-      Claim claim = common ? stripe.common(waiter.name) : null;
-      boolean contended = claim != null && (claim.wanted || claim.isQueued());
-      if (claim == null || (waiter.options.fair() && contended)) {
-        claim =
-            common && claim == null && waiter.options.sticky() != null
-                ? new IdleClaims.StickyClaim(waiter.name, waiter.mode, waiter.options.terms())
-                : new Claim(
-                    waiter.name, waiter.mode, waiter.options.terms(), common && claim == null);
-        claim.add(waiter);
-        stripe.add(claim);
-        acquireProtocol.begin(stripe, claim);
-      } else {
-        transitions.join(stripe, claim, waiter);
-      }
+      waitProtocol.begin(stripe, waiter);
     } finally {
       stripe.unlock();
     }
@@ -175,108 +193,36 @@ public final class Engine {
 
   /** A woken thread looks for what it was woken for. */
   public void onWakeUp(Waiter waiter) {
-    Stripe stripe = stripe(waiter.name);
-    stripe.lock();
-    try {
-      localHandoff.onWakeUp(stripe, waiter);
-    } finally {
-      stripe.unlock();
-    }
+    Stripe stripe = stripes.of(waiter.name());
+    stripe.run(() -> waitProtocol.onWakeUp(stripe, waiter));
   }
 
   /** The last part of a timed wait begins. */
   public void onDeadlineNear(Waiter waiter) {
-    Stripe stripe = stripe(waiter.name);
-    stripe.lock();
-    try {
-      if (waiter.claim != null && !waiter.isDone()) {
-        acquireProtocol.pollBeforeDeadline(stripe, waiter.claim);
-      }
-    } finally {
-      stripe.unlock();
-    }
+    Stripe stripe = stripes.of(waiter.name());
+    stripe.run(() -> waitProtocol.onDeadlineNear(stripe, waiter));
   }
 
   /** How long before the end of a wait of so long {@link #onDeadlineNear} is to be called. */
   public static long finalPollLead(long waitNanos) {
-    return ClaimTransitions.finalPollLead(waitNanos);
+    return WaitProtocol.finalPollLead(waitNanos);
   }
 
   /** Ends a wait. Returns false if it has ended already: look at its state. */
   public boolean cancel(Waiter waiter) {
-    Stripe stripe = stripe(waiter.name);
-    stripe.lock();
-    try {
-      return transitions.cancelWait(stripe, waiter);
-    } finally {
-      stripe.unlock();
-    }
+    Stripe stripe = stripes.of(waiter.name());
+    return stripe.get(() -> waitProtocol.cancel(stripe, waiter));
   }
 
   /** How long a try may take: the store's timeout. */
   public long tryNanos() {
-    return transitions.tryNanos;
+    return settings.tryNanos();
   }
 
   /** Ends a try that the store has not decided in time. Returns false if it has ended already. */
   public boolean expireTry(Waiter waiter) {
-    Stripe stripe = stripe(waiter.name);
-    stripe.lock();
-    try {
-      return transitions.expireTry(stripe, waiter);
-    } finally {
-      stripe.unlock();
-    }
-  }
-
-  /** The open session; null if the claim has to wait for it. */
-  @Nullable LiveSession sessionFor(Claim claim) {
-    LiveSession session = sessionRenewer.open();
-    if (session == null) {
-      StoreUnavailableException loss = sessionRenewer.repeatedLoss();
-      if (loss != null) {
-        claim.outage().failed(loss, env.now());
-      }
-      unsent.add(claim);
-      // It may have opened in between, before the claim was there to be found.
-      session = sessionRenewer.open();
-      if (session != null) {
-        unsent.remove(claim);
-      }
-    }
-    return session;
-  }
-
-  /**
-   * The claims that wait for a session now: those that come back when this one is lost meanwhile
-   * wait for the next.
-   */
-  List<Claim> takeUnsent() {
-    List<Claim> taken = new ArrayList<>();
-    for (Claim claim = unsent.poll(); claim != null; claim = unsent.poll()) {
-      taken.add(claim);
-    }
-    return taken;
-  }
-
-  /** Keeps those of the claims that wait for a session of which this is true. */
-  void keepUnsent(Predicate<Claim> waits) {
-    unsent.removeIf(waits.negate());
-  }
-
-  /** Opens a session if somebody waits for one, as after the loss of one that was opening. */
-  void openForUnsent() {
-    if (!unsent.isEmpty()) {
-      sessionRenewer.open();
-    }
-  }
-
-  void waits(LiveSession session) {
-    sessionRenewer.waits(session);
-  }
-
-  void whenFullTtl(LiveSession session, Runnable call) {
-    sessionRenewer.whenFullTtl(session, call);
+    Stripe stripe = stripes.of(waiter.name());
+    return stripe.get(() -> waitProtocol.expireTry(stripe, waiter));
   }
 
   /**
@@ -284,19 +230,12 @@ public final class Engine {
    * LockStore#helpWhileWaiting}.
    */
   public void helpWhileWaiting(BooleanSupplier done, Duration longest) {
-    if (!VirtualThreads.isCurrent()) {
-      store.helpWhileWaiting(done, longest);
-    }
-  }
-
-  /** Looks whether the host slept: then the session's leases end earlier. */
-  void noteSuspension(LiveSession session) {
-    sessionRenewer.noteSuspension(session);
+    sessions.helpWhileWaiting(done, longest);
   }
 
   /** For how long an attempt's grant is kept idle from now on; null if it is not idle. */
   public @Nullable Duration idleLeft(LockName name, AttemptId attempt) {
-    Stripe stripe = stripe(name);
+    Stripe stripe = stripes.of(name);
     stripe.lock();
     try {
       return stickyProtocol.idleLeft(stripe, name, attempt);
@@ -305,77 +244,16 @@ public final class Engine {
     }
   }
 
-  boolean isLive(LiveSession session) {
-    return !session.hasEnded();
-  }
-
-  /**
-   * Gives a lease up. Returns the end to wait for; null if there is none, since it was passed on or
-   * had ended.
-   *
-   * @param quietly whether nobody will wait for that end
-   */
-  @Nullable PendingRelease release(LeaseImpl lease, boolean quietly) {
-    Claim claim = lease.claim;
-    Stripe stripe = stripe(claim.name);
-    stripe.lock();
-    try {
-      if (!lease.isOpen() || claim.holder != lease) {
-        return null;
-      }
-      LiveSession session = Objects.requireNonNull(claim.session);
-      Validity.Unconfirmed doubt =
-          lease.validity() instanceof Validity.Unconfirmed unconfirmed ? unconfirmed : null;
-      Validity believed = doubt == null ? lease.validity() : doubt.before();
-      // The clock last, as everywhere: a thread that stands still in between sees less, not more.
-      long until = believed.validUntil();
-      long now = env.now();
-      if (until - now <= 0) {
-        // Its timer has not come yet; it is over all the same, and must not be passed on.
-        if (lossProtocol.isAtMostOver(believed)) {
-          lossProtocol.loseAtMost(stripe, claim);
-        } else {
-          lossProtocol.loseLate(stripe, claim, session);
-        }
-        if (isLive(session)) {
-          transitions.release(stripe, claim);
-        }
-        return null;
-      }
-      lease.released();
-      LeaseTrace trace = lease.trace();
-      if (trace != null) {
-        trace.released(now);
-      }
-      claim.holder = null;
-      if (doubt != null) {
-        // The store's answer to this tells whether it still knew the hold.
-        return gaveBack(lease, transitions.release(stripe, claim, false));
-      } else if (claim.head() != null) {
-        PendingRelease pendingRelease = localHandoff.handOff(stripe, claim);
-        return pendingRelease == null ? null : gaveBack(lease, pendingRelease);
-      } else if (stickyProtocol.keep(stripe, claim, lease)) {
-        return null;
-      }
-      return gaveBack(lease, transitions.release(stripe, claim, quietly));
-    } finally {
-      stripe.unlock();
-    }
-  }
+  // ---- Leases ----
 
   /** Gives back what was granted to a wait that its caller has ended. */
   public void giveBack(LeaseImpl lease) {
-    PendingRelease unused = release(lease, true);
+    PendingRelease unused = leaseOperations.release(lease, true);
     if (lease.isLost()) {
       // An evicted lock stays shut until its lease is closed.
-      lossProtocol.settle(lease);
+      leaseOperations.settle(lease);
     }
     lease.tellRelease();
-  }
-
-  private static PendingRelease gaveBack(LeaseImpl lease, PendingRelease pendingRelease) {
-    pendingRelease.held = lease;
-    return pendingRelease;
   }
 
   /** As {@link Lease#extend}, for the simulation, which cannot wait. */
@@ -393,62 +271,32 @@ public final class Engine {
     return adjustProtocol.downgradeAsync(LeaseLeakDetector.unwrap(lease));
   }
 
-  /** The attempt that a lease stands for; null once it has ended, since its claim may go on. */
-  @Nullable AttemptId attempt(LeaseImpl lease) {
-    Claim claim = lease.claim;
-    Stripe stripe = stripe(claim.name);
-    stripe.lock();
-    try {
-      return lease.isOpen() ? Objects.requireNonNull(claim.session).attempt(claim.number) : null;
-    } finally {
-      stripe.unlock();
-    }
-  }
-
-  // ---- The session ----
-
-  void sessionGone(LiveSession session) {
-    String pause = session.pauseText();
-    sessionRenewer.lose(
-        session, "the store no longer knows its session" + (pause.isEmpty() ? "" : "; " + pause));
-  }
-
-  /** Under the stripe's lock: an attempt of ours that nobody here stands for. */
-  void endUnknown(Stripe stripe, LockName name, AttemptId attempt) {
-    LiveSession session = sessionRenewer.current();
-    if (env.rules().endsUnknownAttempts()
-        && session != null
-        && session.id().equals(attempt.session())
-        && !stripe.endings.containsKey(attempt)) {
-      releaseProtocol.end(stripe, new PendingRelease(name, session, attempt, false, null));
-    }
-  }
+  // ---- Looking ----
 
   /** Adds waits of this process's callers, until there are so many. */
   public void addLocalWaits(List<LocalWait> waits, int most) {
-    stripes.forEach(stripe -> stripe.addLocalWaits(waits, most, env.now()));
+    stripes.forEach(stripe -> stripe.addLocalWaits(waits, most, settings.now()));
   }
 
   /** A wait, which may have ended, and what is known to be in its way. Does not ask the store. */
   public LocalWait localWait(Waiter waiter) {
-    Stripe stripe = stripe(waiter.name);
-    stripe.lock();
-    try {
-      return stripe.localWait(waiter, env.now());
-    } finally {
-      stripe.unlock();
-    }
+    Stripe stripe = stripes.of(waiter.name());
+    return stripe.get(() -> stripe.localWait(waiter, settings.now()));
   }
 
-  static List<Claim> claimsOf(Stripe stripe, @Nullable LiveSession session) {
-    List<Claim> found = new ArrayList<>();
-    stripe.claims.forEach(
-        claim -> {
-          if (session == null || (claim.session == session && claim.phase() != ClaimPhase.UNSENT)) {
-            found.add(claim);
-          }
-        });
-    return found;
+  /** How many claims and unconfirmed ends there are: zero in an idle engine. For tests of leaks. */
+  public int footprint() {
+    return stripes.sum(stripe -> stripe.claims().size() + stripe.endings().size());
+  }
+
+  /** The store's name, as messages show it. */
+  public String storeName() {
+    return settings.storeName();
+  }
+
+  /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
+  public LockException unavailable(LockName name, Throwable cause) {
+    return settings.unavailable(name, cause);
   }
 
   // ---- Closing ----
@@ -462,38 +310,82 @@ public final class Engine {
   public List<String> abandonAll() {
     closed = true;
     List<String> open = new ArrayList<>();
-    stripes.forEach(stripe -> transitions.abandonAll(stripe, open::add));
+    stripes.forEach(stripe -> abandonAll(stripe, open));
     return open;
+  }
+
+  private void abandonAll(Stripe stripe, List<String> open) {
+    for (Claim claim : stripe.claimsOf(null)) {
+      LeaseImpl holder = claim.holder();
+      if (holder != null && holder.isOpen()) {
+        open.add(claim.name().toString());
+        lossProtocol.loseClosed(stripe, claim);
+      }
+      LiveSession session = claim.session();
+      if (session != null
+          && (claim.phase() == ClaimPhase.HELD || claim.phase() == ClaimPhase.ASKED)
+          && !session.hasEnded()) {
+        transitions.end(stripe, claim, IdleClaims.isIdle(claim));
+      }
+      if (claim.head() == null) {
+        transitions.discard(stripe, claim);
+      } else {
+        transitions.fail(
+            stripe,
+            claim,
+            new LockException(
+                "The wait for lock '" + claim.name() + "' ended: its client was closed."));
+      }
+    }
   }
 
   /** Whether the store still has to confirm an end. Looks no further than the first. */
   public boolean isEnding() {
     return stripes.any(
-        stripe -> stripe.endings.values().stream().anyMatch(end -> end.how() == null));
+        stripe -> stripe.endings().values().stream().anyMatch(end -> end.how() == null));
   }
 
   /** Ends the session, which may be last. */
   public CompletionStage<Void> endSession() {
-    return sessionRenewer.close();
+    return sessions.close();
   }
 
-  /** How many claims and unconfirmed ends there are: zero in an idle engine. For tests of leaks. */
-  public int footprint() {
-    return stripes.sum(stripe -> stripe.claims.size() + stripe.endings.size());
-  }
+  /** Hears of the session's life: what its leases find this engine by. */
+  private final class SessionListener
+      implements SessionLifecycleListener, LeaseImpl.Operations.Source {
+    @Override
+    public LeaseImpl.Operations leases() {
+      return leaseOperations;
+    }
 
-  /** Since when the store owes an answer. */
-  StoreSilence silence() {
-    return sessionRenewer.silence();
-  }
+    @Override
+    public void opened(LiveSession session) {
+      sessionEventHandler.opened(session);
+    }
 
-  /** The store's name, as messages show it. */
-  public String storeName() {
-    return store.profile().display();
-  }
+    @Override
+    public void openFailed(Throwable cause) {
+      sessionEventHandler.openFailed(cause);
+    }
 
-  /** Why there is no answer about a lock: the store is unfit, or cannot be reached. */
-  public LockException unavailable(LockName name, Throwable cause) {
-    return StoreOutage.unavailable(name, storeName(), cause);
+    @Override
+    public void notification(LiveSession session, SessionNotification sessionNotification) {
+      sessionEventHandler.notification(session, sessionNotification);
+    }
+
+    @Override
+    public void onReconnected(LiveSession session) {
+      sessionEventHandler.onReconnected(session);
+    }
+
+    @Override
+    public void inDoubt(LiveSession session) {
+      leaseRevalidator.all(session);
+    }
+
+    @Override
+    public void lost(LiveSession session, String reason) {
+      sessionEventHandler.lost(session, reason);
+    }
   }
 }

@@ -1,11 +1,18 @@
 package io.mortise.internal.engine;
 
+import io.mortise.LockName;
 import io.mortise.LockTimeoutException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.event.LeaseEnd;
 import io.mortise.event.LockListener;
 import io.mortise.event.LockListener.AcquireOutcome;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.internal.event.AcquireTrace;
 import io.mortise.internal.event.EventPublisher;
 import io.mortise.internal.event.LeaseTrace;
@@ -27,7 +34,7 @@ import org.slf4j.event.Level;
  */
 public final class EngineEvents {
   /** The lines about leases are the engine's. */
-  private static final Logger log = LoggerFactory.getLogger(Engine.class);
+  private static final Logger log = LoggerFactory.getLogger("io.mortise.internal.engine.Engine");
 
   private final EngineEnv env;
   private final EventPublisher publisher;
@@ -52,15 +59,15 @@ public final class EngineEvents {
   // ---- Acquires ----
 
   /** Begins to tell of an acquire, on its caller's thread, if anybody listens. */
-  public void acquireBegins(Engine engine, Waiter waiter) {
+  void acquireBegins(EngineSettings settings, Waiter waiter) {
     if (publisher.isActive()) {
-      waiter.trace =
+      waiter.traced(
           publisher.begin(
-              waiter.name.value(),
-              access(waiter.mode),
-              waiter.options.terms().label(),
-              engine.storeName(),
-              env::now);
+              waiter.name().value(),
+              access(waiter.mode()),
+              waiter.options().terms().label(),
+              settings.storeName(),
+              env::now));
     }
   }
 
@@ -74,28 +81,28 @@ public final class EngineEvents {
   /** Under the stripe's lock: the attempt of the claim waits in the store's queue. */
   void queued(Stripe stripe, Claim claim, int ahead) {
     Waiter head = claim.head();
-    AcquireTrace trace = head == null ? null : head.trace;
+    AcquireTrace trace = head == null ? null : head.trace();
     if (trace != null && trace.isNewPlace(ahead)) {
-      stripe.afterUnlock(() -> trace.queued(ahead));
+      stripe.emit(new ClaimEffect.Tell(() -> trace.queued(ahead)));
     }
   }
 
   /** A wait has ended as its state says; told on this thread. */
   public void acquireEnded(Waiter waiter) {
-    AcquireTrace trace = waiter.trace;
+    AcquireTrace trace = waiter.trace();
     if (trace == null) {
       return;
     }
-    switch (waiter.waiterState) {
+    switch (waiter.state()) {
       case GRANTED -> granted(waiter);
       case BUSY -> ended(trace, AcquireOutcome.BUSY, "");
       case FAILED ->
           ended(
               trace,
-              failed(waiter.failure),
-              waiter.failure == null ? "" : FailureText.said(waiter.failure));
+              failed(waiter.failure()),
+              waiter.failure() == null ? "" : FailureText.said(waiter.failure()));
       default -> {
-        Throwable storeFailure = waiter.storeFailure;
+        Throwable storeFailure = waiter.storeFailure();
         if (storeFailure == null) {
           ended(trace, AcquireOutcome.TIMEOUT, "");
         } else {
@@ -120,18 +127,17 @@ public final class EngineEvents {
   }
 
   private void granted(Waiter waiter) {
-    LeaseImpl lease = waiter.lease;
-    LeaseTrace trace = lease == null ? null : lease.trace();
-    if (lease != null && trace != null) {
+    LeaseImpl lease = waiter.lease();
+    LeaseTrace trace = lease.trace();
+    if (trace != null) {
       trace.granted(
-          lease.engine().hasTokens ? OptionalLong.of(lease.rawToken()) : OptionalLong.empty(),
-          env.now());
+          lease.hasToken() ? OptionalLong.of(lease.rawToken()) : OptionalLong.empty(), env.now());
     }
   }
 
   /** An acquire has ended otherwise than by what its waiter's state says; told on this thread. */
   public void acquireEnded(Waiter waiter, AcquireOutcome outcome, String reason) {
-    AcquireTrace trace = waiter.trace;
+    AcquireTrace trace = waiter.trace();
     if (trace != null) {
       ended(trace, outcome, reason);
     }
@@ -155,25 +161,26 @@ public final class EngineEvents {
     if (trace != null) {
       trace.lost(end, why, env.now());
     }
-    stripe.afterUnlock(
-        () -> {
-          if (level != null) {
-            logLoss(lease, why, so, level);
-          }
-          if (trace != null) {
-            trace.tellLoss();
-          }
-        });
+    stripe.emit(
+        new ClaimEffect.Tell(
+            () -> {
+              if (level != null) {
+                logLoss(lease.lockName(), lease.tokenText(), lease.storeName(), why, so, level);
+              }
+              if (trace != null) {
+                trace.tellLoss();
+              }
+            }));
   }
 
-  void logLoss(LeaseImpl lease, String why, String so, Level level) {
+  void logLoss(LockName name, String token, String storeName, String why, String so, Level level) {
     log.atLevel(level)
         .log(
             "Lost lease on lock '{}' (holder={}, token={}, store={}): {}. {}",
-            lease.claim.name,
+            name,
             env.client(),
-            lease.tokenText(),
-            lease.engine().storeName(),
+            token,
+            storeName,
             why,
             so);
   }

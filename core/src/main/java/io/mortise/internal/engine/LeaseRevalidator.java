@@ -1,15 +1,20 @@
 package io.mortise.internal.engine;
 
 import io.mortise.HoldTerms;
-import io.mortise.event.LeaseEnd;
-import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.IdleClaims;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.SentRequest;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.StripeTable;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Capability;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
-import java.util.Objects;
 
 /**
  * Looks after the locks of a session whose store may have forgotten what it had answered: a replica
@@ -30,106 +35,125 @@ final class LeaseRevalidator {
   private static final String FORGOTTEN =
       "the store forgot it when another server took over, or when it restarted";
 
-  private final Engine engine;
-  private final boolean takesFloor;
+  private final EngineSettings settings;
+  private final EngineEvents events;
+  private final StripeTable stripes;
+  private final ClaimRequests requests;
+  private final ClaimTransitions transitions;
+  private final StickyProtocol stickyProtocol;
+  private final IdleExpiry idleExpiry;
 
-  LeaseRevalidator(Engine engine) {
-    this.engine = engine;
-    this.takesFloor = engine.store.profile().can(Capability.TOKEN_FLOOR);
+  LeaseRevalidator(
+      EngineSettings settings,
+      EngineEvents events,
+      StripeTable stripes,
+      ClaimRequests requests,
+      ClaimTransitions transitions,
+      StickyProtocol stickyProtocol,
+      IdleExpiry idleExpiry) {
+    this.settings = settings;
+    this.events = events;
+    this.stripes = stripes;
+    this.requests = requests;
+    this.transitions = transitions;
+    this.stickyProtocol = stickyProtocol;
+    this.idleExpiry = idleExpiry;
   }
 
   /** The store may have forgotten all that it answered to this session. No lock is held. */
   void all(LiveSession session) {
-    int held = engine.stripes.sum(stripe -> allOf(stripe, session));
-    engine.stickyProtocol.endForgotten();
-    engine.events.sessions().inDoubt(session, held);
+    int held = stripes.sum(stripe -> allOf(stripe, session));
+    idleExpiry.checkNow();
+    events.sessions().inDoubt(session, held);
   }
 
   /** Returns how many were held. */
   private int allOf(Stripe stripe, LiveSession session) {
     int held = 0;
-    for (Claim claim : Engine.claimsOf(stripe, session)) {
+    for (Claim claim : stripe.claimsOf(session)) {
       if (claim.phase() == ClaimPhase.HELD) {
         held++;
         begin(stripe, claim, session);
       } else if (claim.phase() == ClaimPhase.ASKED) {
         // Its place in the queue may be gone.
-        engine.acquireProtocol.pollNow(stripe, claim);
+        requests.pollNow(stripe, claim);
       }
     }
     return held;
   }
 
   private void begin(Stripe stripe, Claim claim, LiveSession session) {
-    LeaseImpl lease = claim.holder;
-    if (StickyProtocol.isIdle(claim)) {
-      engine.stickyProtocol.forgotten(claim);
+    LeaseImpl lease = claim.holder();
+    if (IdleClaims.isIdle(claim)) {
+      stickyProtocol.forgotten(claim);
       return;
     } else if (lease == null) {
       // On its way from one thread to the next: nobody relies on it yet.
       claim.clearHandoffState();
-      engine.transitions.release(stripe, claim);
+      transitions.release(stripe, claim);
       return;
     } else if (!lease.isOpen()) {
       return;
     }
     if (claim.isRefreshing()) {
       // A block of a server that has been replaced, perhaps.
-      claim.handoffState().refreshing = false;
+      claim.handoffState().refreshing(false);
     }
     if (!(lease.validity() instanceof Validity.Unconfirmed)) {
       lease.validity(new Validity.Unconfirmed(lease.validity()));
     }
     Validity.Unconfirmed validity = (Validity.Unconfirmed) lease.validity();
-    AttemptId attempt = session.attempt(claim.number);
-    ask(stripe, claim, new Revalidation(lease, validity, session.incarnationChanges(), attempt), 0);
-    long left = validity.before().leftNanos();
-    engine
-        .env
-        .timers()
-        .schedule(
-            left,
+    ask(
+        stripe,
+        claim,
+        new Revalidation(lease, validity, session.incarnationChanges(), claim.attempt()),
+        0);
+    stripe.emit(
+        new ClaimEffect.Timer(
+            validity.before().leftNanos(),
             () -> {
-              stripe.lock();
-              try {
-                if (lease.validity() == validity && isOpen(claim, lease)) {
-                  lose(stripe, claim, "the store did not confirm it after a restart or failover");
-                }
-              } finally {
-                stripe.unlock();
+              if (lease.validity() == validity && isOpen(claim, lease)) {
+                transitions.loseForgotten(
+                    stripe, claim, "the store did not confirm it after a restart or failover");
               }
-            });
+            }));
   }
 
   /** What is being asked for: a lease, since so many doubts about its session. */
   private record Revalidation(
-      LeaseImpl lease, Validity.Unconfirmed validity, int incarnationChanges, AttemptId attempt) {}
+      LeaseImpl lease, Validity.Unconfirmed validity, int incarnationChanges, AttemptId attempt) {
+    /** Whether this is still what there is to be asked for. */
+    boolean isCurrent(Claim claim) {
+      LiveSession session = claim.session();
+      return isOpen(claim, lease)
+          && session != null
+          && session.incarnationChanges() == incarnationChanges
+          && lease.validity() == validity;
+    }
+  }
 
   private static boolean isOpen(Claim claim, LeaseImpl lease) {
-    return claim.phase() == ClaimPhase.HELD && claim.holder == lease && lease.isOpen();
+    return claim.phase() == ClaimPhase.HELD && claim.holder() == lease && lease.isOpen();
   }
 
   private void ask(Stripe stripe, Claim claim, Revalidation revalidation, int failures) {
-    LiveSession session = Objects.requireNonNull(claim.session);
-    AcquireProtocol.SentRequest sent =
-        new AcquireProtocol.SentRequest(
-            revalidation.attempt(),
-            engine.env.now(),
-            session.suspendedNanos(),
-            session.incarnationChanges());
-    stripe.send(
-        session,
-        new Request.Acquire(
-            claim.name,
-            revalidation.attempt(),
-            claim.mode,
+    LiveSession session = claim.openSession();
+    SentRequest sent = SentRequest.now(session, revalidation.attempt(), settings.now());
+    stripe.emit(
+        new ClaimEffect.Send(
+            session,
+            new Request.Acquire(
+                claim.name(),
+                revalidation.attempt(),
+                claim.mode(),
+                false,
+                HoldTerms.NONE,
+                1,
+                settings.takesFloor() ? claim.tokenEnd() : 0,
+                null,
+                true),
             false,
-            HoldTerms.NONE,
-            1,
-            takesFloor ? claim.token + claim.tokensLeft : 0,
-            null,
-            true),
-        reply -> answered(stripe, claim, revalidation, failures, sent, reply));
+            reply -> answered(stripe, claim, revalidation, failures, sent, reply)));
   }
 
   private void answered(
@@ -137,80 +161,55 @@ final class LeaseRevalidator {
       Claim claim,
       Revalidation revalidation,
       int failures,
-      AcquireProtocol.SentRequest sent,
+      SentRequest sent,
       Reply reply) {
-    stripe.lock();
-    try {
-      LeaseImpl lease = revalidation.lease();
-      LiveSession session = claim.session;
-      if (!isOpen(claim, lease)
-          || session == null
-          || session.incarnationChanges() != revalidation.incarnationChanges()
-          || lease.validity() != revalidation.validity()) {
-        return;
-      }
-      if (reply instanceof Reply.Granted granted
-          && granted.token() + granted.tokens() == claim.token + claim.tokensLeft) {
-        confirmed(stripe, claim, lease, sent, granted);
-      } else if (reply instanceof Reply.Failed) {
-        long pause = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures, 10));
-        engine
-            .env
-            .timers()
-            .schedule(
-                engine.env.jittered(pause), () -> again(stripe, claim, revalidation, failures + 1));
-      } else if (reply instanceof Reply.Refused refused
-          && refused.why() == Reply.RefusalReason.SESSION_GONE) {
-        stripe.afterUnlock(() -> engine.sessionGone(session));
-      } else {
-        lose(stripe, claim, FORGOTTEN);
-      }
-    } finally {
-      stripe.unlock();
+    if (!revalidation.isCurrent(claim)) {
+      return;
     }
-  }
-
-  private void again(Stripe stripe, Claim claim, Revalidation revalidation, int failures) {
-    stripe.lock();
-    try {
-      LiveSession session = claim.session;
-      if (isOpen(claim, revalidation.lease())
-          && session != null
-          && session.incarnationChanges() == revalidation.incarnationChanges()
-          && revalidation.lease().validity() == revalidation.validity()) {
-        ask(stripe, claim, revalidation, failures);
-      }
-    } finally {
-      stripe.unlock();
+    if (reply instanceof Reply.Granted granted
+        && granted.token() + granted.tokens() == claim.tokenEnd()) {
+      confirmed(stripe, claim, revalidation, sent, granted);
+    } else if (reply instanceof Reply.Failed) {
+      long pause = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(failures, 10));
+      stripe.emit(
+          new ClaimEffect.Timer(
+              settings.env().jittered(pause),
+              () -> {
+                if (revalidation.isCurrent(claim)) {
+                  ask(stripe, claim, revalidation, failures + 1);
+                }
+              }));
+    } else if (reply instanceof Reply.Refused refused
+        && refused.why() == Reply.RefusalReason.SESSION_GONE) {
+      stripe.emit(new ClaimEffect.DropSession(claim.openSession()));
+    } else {
+      transitions.loseForgotten(stripe, claim, FORGOTTEN);
     }
   }
 
   private void confirmed(
       Stripe stripe,
       Claim claim,
-      LeaseImpl lease,
-      AcquireProtocol.SentRequest sent,
+      Revalidation revalidation,
+      SentRequest sent,
       Reply.Granted granted) {
-    LiveSession session = Objects.requireNonNull(claim.session);
-    Validity before = ((Validity.Unconfirmed) lease.validity()).before();
+    LiveSession session = claim.openSession();
+    LeaseImpl lease = revalidation.lease();
     if (granted.atMostLeft() == null) {
       lease.validity(session);
       claim.stopTimer();
     } else {
       Validity.RecentAtMost recentAtMost =
-          before instanceof Validity.Capped capped ? capped.shortest() : null;
+          revalidation.validity().before() instanceof Validity.Capped capped
+              ? capped.shortest()
+              : null;
       Validity.Capped capped =
-          engine.transitions.timed(session, session, sent, granted.atMostLeft(), recentAtMost);
+          transitions.timed(session, session, sent, granted.atMostLeft(), recentAtMost);
       lease.validity(capped);
-      engine.transitions.watch(stripe, claim, capped);
+      transitions.watch(stripe, claim, capped);
     }
     if (granted.wanted()) {
-      engine.localHandoff.wanted(claim);
+      claim.wanted(settings.now());
     }
-  }
-
-  private void lose(Stripe stripe, Claim claim, String why) {
-    engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, why);
-    engine.transitions.release(stripe, claim);
   }
 }

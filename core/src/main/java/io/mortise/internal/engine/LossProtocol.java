@@ -5,7 +5,13 @@ import io.mortise.LeaseInDoubtException;
 import io.mortise.LeaseLostException;
 import io.mortise.LockException;
 import io.mortise.event.LeaseEnd;
-import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.PendingRelease;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.StripeTable;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.internal.session.Validity;
 import io.mortise.spi.Reply;
@@ -22,15 +28,19 @@ import org.slf4j.event.Level;
  */
 final class LossProtocol {
   /** The logger of the engine, by which users know a lost lease. */
-  private static final Logger log = LoggerFactory.getLogger(Engine.class);
+  private static final Logger log = LoggerFactory.getLogger("io.mortise.internal.engine.Engine");
 
   private static final String AT_MOST_OVER = "its at-most time is over";
   private static final String EVICTED = "an operator evicted it";
 
-  private final Engine engine;
+  private final EngineSettings settings;
+  private final EngineEvents events;
+  private final StripeTable stripes;
 
-  LossProtocol(Engine engine) {
-    this.engine = engine;
+  LossProtocol(EngineSettings settings, EngineEvents events, StripeTable stripes) {
+    this.settings = settings;
+    this.events = events;
+    this.stripes = stripes;
   }
 
   /** Under the stripe's lock: the claim's lease, if there is one, is lost. */
@@ -46,11 +56,14 @@ final class LossProtocol {
     lose(stripe, claim, LeaseEnd.AT_MOST, AT_MOST_OVER, overlap(), Level.WARN);
   }
 
-  /** As {@link #lose(Stripe, Claim, LeaseEnd, String)}, when an operator has evicted it. */
+  /**
+   * An operator has evicted the claim's lease, if there is one. It stays the holder until it is
+   * closed: for so long the store keeps the lock shut.
+   */
   void loseEvicted(Stripe stripe, Claim claim) {
     lose(
         stripe,
-        claim,
+        claim.holder(),
         LeaseEnd.EVICTED,
         EVICTED,
         "With CLOSE the lock stays shut until this lease is closed, and nobody overlaps; with BREAK"
@@ -87,21 +100,31 @@ final class LossProtocol {
                 String.format(
                     "Lease on lock '%s' was lost before its release reached the store: %s"
                         + " (store=%s, token=%s). %s",
-                    lease.claim.name,
+                    lease.lockName(),
                     reasonBeforeRelease(end),
-                    engine.storeName(),
+                    settings.storeName(),
                     lease.tokenText(),
                     overlapBeforeRelease(end)),
                 end));
   }
 
   /** Under the stripe's lock: reports that loss to the log, as no caller waits for it any more. */
-  void reportBeforeRelease(Stripe stripe, LeaseImpl lease, Reply.EndReason how, boolean forgotten) {
-    LeaseEnd end = endBeforeRelease(how, forgotten);
+  void reportBeforeRelease(Stripe stripe, PendingRelease pendingRelease, Reply.EndReason how) {
+    LeaseEnd end = endBeforeRelease(how, pendingRelease.isForgotten());
     if (end != null) {
       String why = "before its release reached the store, " + reasonBeforeRelease(end);
       Level level = end == LeaseEnd.EVICTED || end == LeaseEnd.AT_MOST ? Level.WARN : Level.ERROR;
-      stripe.afterUnlock(() -> engine.events.logLoss(lease, why, overlapBeforeRelease(end), level));
+      String token = settings.hasTokens() ? Long.toString(pendingRelease.token()) : "none";
+      stripe.emit(
+          new ClaimEffect.Tell(
+              () ->
+                  events.logLoss(
+                      pendingRelease.name(),
+                      token,
+                      settings.storeName(),
+                      why,
+                      overlapBeforeRelease(end),
+                      level)));
     }
   }
 
@@ -136,7 +159,7 @@ final class LossProtocol {
 
   /** Notes and returns the loss of a lease that its holder took for held when it released it. */
   private LeaseLostException lostBefore(LeaseImpl lease, LeaseLostException loss) {
-    Stripe stripe = engine.stripe(lease.claim.name);
+    Stripe stripe = stripes.of(lease.lockName());
     stripe.lock();
     try {
       lease.lostBeforeRelease(loss);
@@ -148,7 +171,7 @@ final class LossProtocol {
 
   private String overlap() {
     return "Work done under it may overlap with the next holder's; check what was written"
-        + (engine.hasTokens ? " with this token." : ".");
+        + (settings.hasTokens() ? " with this token." : ".");
   }
 
   /**
@@ -159,8 +182,18 @@ final class LossProtocol {
    */
   private void lose(
       Stripe stripe, Claim claim, LeaseEnd end, String why, String so, @Nullable Level level) {
-    LeaseImpl lease = claim.holder;
-    claim.holder = null;
+    LeaseImpl lease = claim.holder();
+    claim.free();
+    lose(stripe, lease, end, why, so, level);
+  }
+
+  private void lose(
+      Stripe stripe,
+      @Nullable LeaseImpl lease,
+      LeaseEnd end,
+      String why,
+      String so,
+      @Nullable Level level) {
     if (lease == null || !lease.isOpen()) {
       return;
     }
@@ -168,37 +201,37 @@ final class LossProtocol {
         new LeaseLostException(
             String.format(
                 "Lease on lock '%s' was lost: %s (store=%s, token=%s). %s",
-                claim.name, why, engine.storeName(), lease.tokenText(), so),
+                lease.lockName(), why, settings.storeName(), lease.tokenText(), so),
             end);
     List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
-    engine.events.leaseLost(stripe, lease, end, why, so, level);
-    stripe.afterUnlock(() -> listeners.forEach(listener -> call(listener, loss)));
+    events.leaseLost(stripe, lease, end, why, so, level);
+    stripe.emit(new ClaimEffect.Tell(() -> listeners.forEach(listener -> call(listener, loss))));
   }
 
   /** Whether it is the lease's own time that is over, not that of what keeps it. */
-  boolean isAtMostOver(Validity validity) {
+  static boolean isAtMostOver(Validity validity) {
     return validity instanceof Validity.Capped capped && capped.isAtMostOver();
   }
 
   /** How a lease is over whose loss is seen before it was told. */
-  private static LeaseEnd lateEnd(@Nullable LiveSession session) {
-    boolean forgotten = session != null && session.lostReason() != null && !session.isOverdue();
+  private static LeaseEnd lateEnd(LiveSession session) {
+    boolean forgotten = session.lostReason() != null && !session.isOverdue();
     return forgotten ? LeaseEnd.FORGOTTEN : LeaseEnd.NOT_RENEWED;
   }
 
   /** Why it is over. */
-  private static String lateReason(@Nullable LiveSession session) {
-    String known = session == null ? null : session.lostReason();
+  private static String lateReason(LiveSession session) {
+    String known = session.lostReason();
     if (known != null) {
       return known;
     }
-    String pause = session == null ? "" : session.pauseText();
+    String pause = session.pauseText();
     return "it was not renewed in time" + (pause.isEmpty() ? "" : "; " + pause);
   }
 
   private void call(Consumer<? super LeaseLostException> listener, LeaseLostException loss) {
-    engine
-        .env
+    settings
+        .env()
         .callbacks()
         .execute(
             () -> {
@@ -211,12 +244,12 @@ final class LossProtocol {
   }
 
   void onLost(LeaseImpl lease, Consumer<? super LeaseLostException> listener) {
-    Stripe stripe = engine.stripe(lease.claim.name);
+    Stripe stripe = stripes.of(lease.lockName());
     stripe.lock();
     try {
       LeaseLostException loss = lease.lossOrNull();
       if (loss != null) {
-        stripe.afterUnlock(() -> call(listener, loss));
+        stripe.emit(new ClaimEffect.Tell(() -> call(listener, loss)));
       } else if (lease.isOpen()) {
         lease.addListener(listener);
       }
@@ -226,7 +259,7 @@ final class LossProtocol {
   }
 
   void forget(LeaseImpl lease, Consumer<? super LeaseLostException> listener) {
-    Stripe stripe = engine.stripe(lease.claim.name);
+    Stripe stripe = stripes.of(lease.lockName());
     stripe.lock();
     try {
       lease.removeListener(listener);
@@ -246,12 +279,12 @@ final class LossProtocol {
             "Lease on lock '%s' is in doubt: the store was restarted or another server took over, and it has not"
                 + " confirmed the hold yet (store=%s, token=%s). It is valid again with the same token, or lost, by"
                 + " its deadline.",
-            lease.claim.name, engine.storeName(), lease.tokenText()));
+            lease.lockName(), settings.storeName(), lease.tokenText()));
   }
 
   /** The loss of a lease that is lost, or whose time is over though its timer has not come yet. */
   LeaseLostException loss(LeaseImpl lease) {
-    Stripe stripe = engine.stripe(lease.claim.name);
+    Stripe stripe = stripes.of(lease.lockName());
     stripe.lock();
     try {
       LeaseLostException loss = lease.lossOrNull();
@@ -262,32 +295,11 @@ final class LossProtocol {
       return new LeaseLostException(
           String.format(
               "Lease on lock '%s' was lost: %s (store=%s, token=%s).",
-              lease.claim.name,
-              atMostOver ? AT_MOST_OVER : lateReason(lease.claim.session),
-              engine.storeName(),
+              lease.lockName(),
+              atMostOver ? AT_MOST_OVER : lateReason(lease.validity().session()),
+              settings.storeName(),
               lease.tokenText()),
-          atMostOver ? LeaseEnd.AT_MOST : lateEnd(lease.claim.session));
-    } finally {
-      stripe.unlock();
-    }
-  }
-
-  /**
-   * The holder of a lost lease has stopped.
-   *
-   * @return whether this call is to report the loss to it; true once
-   */
-  boolean settle(LeaseImpl lease) {
-    Claim claim = lease.claim;
-    Stripe stripe = engine.stripe(claim.name);
-    stripe.lock();
-    try {
-      boolean first = lease.takeReport();
-      if (claim.holder == lease && claim.phase() == ClaimPhase.HELD) {
-        claim.holder = null;
-        engine.transitions.release(stripe, claim);
-      }
-      return first;
+          atMostOver ? LeaseEnd.AT_MOST : lateEnd(lease.validity().session()));
     } finally {
       stripe.unlock();
     }

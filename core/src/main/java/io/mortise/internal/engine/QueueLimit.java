@@ -3,7 +3,12 @@ package io.mortise.internal.engine;
 import io.mortise.LockOptions;
 import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.IdleClaims;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.spi.Mode;
 import org.jspecify.annotations.Nullable;
 
@@ -17,21 +22,21 @@ import org.jspecify.annotations.Nullable;
  * <p>Everything here runs under the stripe's lock.
  */
 final class QueueLimit {
-  private final Engine engine;
+  private final EngineSettings settings;
 
-  QueueLimit(Engine engine) {
-    this.engine = engine;
+  QueueLimit(EngineSettings settings) {
+    this.settings = settings;
   }
 
   /** A wait begins: whether it is refused without asking the store. */
   boolean refuses(Stripe stripe, Waiter waiter) {
-    boolean canQueue = engine.acquireProtocol.canQueue();
-    if (waiter.options.fair() && !canQueue) {
+    boolean canQueue = settings.canQueue();
+    if (waiter.options().fair() && !canQueue) {
       waiter.fail(
           unsupported(waiter, "waiters for lock '%s' have no order", "LockOptions.withFair"));
       return true;
     }
-    if (waiter.admitted) {
+    if (waiter.isAdmitted()) {
       return false;
     }
     if (!canQueue) {
@@ -48,7 +53,7 @@ final class QueueLimit {
   private UnsupportedByStoreException unsupported(Waiter waiter, String effect, String option) {
     return new UnsupportedByStoreException(
         "Store %s has no queue, so that %s. Acquire without %s."
-            .formatted(engine.storeName(), effect.formatted(waiter.name), option));
+            .formatted(settings.storeName(), effect.formatted(waiter.name()), option));
   }
 
   private boolean refuseIfFull(Stripe stripe, Waiter waiter) {
@@ -56,12 +61,12 @@ final class QueueLimit {
     if (waiting < most(waiter)) {
       return false;
     }
-    Claim common = stripe.common(waiter.name);
+    Claim common = stripe.common(waiter.name());
     boolean joins =
-        waiter.mode.equals(Mode.EXCLUSIVE)
-            && !waiter.options.terms().isTimed()
+        waiter.mode().equals(Mode.EXCLUSIVE)
+            && !waiter.options().terms().isTimed()
             && common != null
-            && !StickyProtocol.isIdle(common);
+            && !IdleClaims.isIdle(common);
     if (waiting == 0 && !joins) {
       // The lock may be free, or have room.
       return false;
@@ -76,13 +81,13 @@ final class QueueLimit {
    */
   private static int waitingHere(Stripe stripe, Waiter waiter) {
     int waiting = 0;
-    for (Claim claim = stripe.claims.first(waiter.name);
+    for (Claim claim = stripe.claims().first(waiter.name());
         claim != null;
-        claim = stripe.claims.after(claim)) {
+        claim = stripe.claims().after(claim)) {
       Waiter head = claim.head();
       boolean mayTakeFreeLock = claim.phase() != ClaimPhase.HELD && !claim.isQueued();
       Waiter next = head == null || mayTakeFreeLock ? afterHead(claim) : head;
-      for (; next != null; next = after(claim, next)) {
+      for (; next != null; next = claim.after(next)) {
         waiting++;
       }
     }
@@ -91,28 +96,24 @@ final class QueueLimit {
 
   private static @Nullable Waiter afterHead(Claim claim) {
     Waiter head = claim.head();
-    return head == null ? null : after(claim, head);
+    return head == null ? null : claim.after(head);
   }
 
-  private static @Nullable Waiter after(Claim claim, Waiter waiter) {
-    return waiter.next == claim.head() ? null : waiter.next;
-  }
-
-  /** A waiter has joined others of this process. */
-  void joined(Stripe stripe, Claim claim, Waiter waiter) {
-    if (waiter.admitted) {
-      return;
+  /**
+   * A waiter has joined others of this process.
+   *
+   * @return whether the store is to be asked how many are ahead: perhaps fewer by now
+   */
+  boolean joined(Stripe stripe, Claim claim, Waiter waiter) {
+    if (waiter.isAdmitted()) {
+      return false;
     }
-    if (claim.phase() == ClaimPhase.HELD) {
-      waiter.admitted = true;
-    } else if (claim.isQueued()) {
-      if (claim.ahead() + waitingHere(stripe, waiter) - 1 < most(waiter)) {
-        waiter.admitted = true;
-      } else {
-        // Perhaps fewer are ahead by now.
-        engine.acquireProtocol.pollNow(stripe, claim);
-      }
+    if (claim.phase() == ClaimPhase.HELD
+        || (claim.isQueued() && claim.ahead() + waitingHere(stripe, waiter) - 1 < most(waiter))) {
+      waiter.admit();
+      return false;
     }
+    return claim.isQueued();
   }
 
   /**
@@ -124,26 +125,26 @@ final class QueueLimit {
     Waiter next = claim.head();
     while (next != null) {
       Waiter waiter = next;
-      next = after(claim, waiter);
-      if (!waiter.admitted && waiting >= most(waiter)) {
+      next = claim.after(waiter);
+      if (!waiter.isAdmitted() && waiting >= most(waiter)) {
         claim.remove(waiter);
         waiter.fail(full(waiter, waiting));
-        stripe.afterUnlock(waiter::wake);
+        stripe.wake(waiter);
       } else {
-        waiter.admitted = true;
+        waiter.admit();
         waiting++;
       }
     }
   }
 
   private static int most(Waiter waiter) {
-    return waiter.options.maxWaiters().orElse(Integer.MAX_VALUE);
+    return waiter.options().maxWaiters().orElse(Integer.MAX_VALUE);
   }
 
   private LockTimeoutException full(Waiter waiter, int waiting) {
     return new LockTimeoutException(
         "Could not wait for lock '%s': %s wait already, and at most %s may (store=%s). Try again later, or allow more by LockOptions.withMaxWaiters."
-            .formatted(waiter.name, waiting, most(waiter), engine.storeName()),
+            .formatted(waiter.name(), waiting, most(waiter), settings.storeName()),
         waiting);
   }
 }

@@ -1,12 +1,12 @@
 package io.mortise.internal.engine;
 
-import io.mortise.internal.engine.Claim.ClaimPhase;
-import io.mortise.spi.Capability;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.Stripe.QueuedClaims;
 import io.mortise.spi.Reply;
 import java.time.Duration;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,59 +21,15 @@ final class QueueProtocol {
   /** How soon a claim polls that takes the place of another. */
   private static final long NEXT_NANOS = 20_000_000;
 
-  private final Engine engine;
+  /** Between the polls of the first waiter if nobody calls it; each one ahead adds as much. */
+  static final long POLL_NANOS = 20_000_000;
+
+  private final EngineSettings settings;
   private final int mostPolling;
 
-  /** Whether a waiter hears of its grant. If not, it asks often. */
-  private final boolean isCalled;
-
-  QueueProtocol(Engine engine) {
-    this.engine = engine;
-    this.mostPolling = engine.env.rules().restsBehindOthers() ? POLLING : Integer.MAX_VALUE;
-    this.isCalled =
-        engine.acquireProtocol.canQueue() && engine.store.profile().can(Capability.PUSH);
-  }
-
-  /** The claims of one lock name that stand in the store's queue. */
-  static final class QueuedClaims {
-    private int polling;
-
-    /** In the order in which they came into the queue; null until there was one. */
-    private @Nullable Set<Claim> resting;
-
-    private void add(Claim claim, int mostPolling) {
-      if (polling < mostPolling) {
-        polling++;
-        return;
-      }
-      if (resting == null) {
-        resting = new LinkedHashSet<>();
-      }
-      resting.add(claim);
-    }
-
-    /** Returns the claim that polls in its place; null if it did not poll, or none rests. */
-    private @Nullable Claim remove(Claim claim) {
-      if (resting != null && resting.remove(claim)) {
-        return null;
-      }
-      Iterator<Claim> first = resting == null ? null : resting.iterator();
-      if (first == null || !first.hasNext()) {
-        polling--;
-        return null;
-      }
-      Claim next = first.next();
-      first.remove();
-      return next;
-    }
-
-    boolean isResting(Claim claim) {
-      return resting != null && resting.contains(claim);
-    }
-
-    private boolean isEmpty() {
-      return polling == 0 && (resting == null || resting.isEmpty());
-    }
+  QueueProtocol(EngineSettings settings) {
+    this.settings = settings;
+    this.mostPolling = settings.rules().restsBehindOthers() ? POLLING : Integer.MAX_VALUE;
   }
 
   /**
@@ -82,60 +38,70 @@ final class QueueProtocol {
    * @param ahead how many may be before it
    */
   void joined(Stripe stripe, Claim claim, int ahead) {
-    QueuedClaims queue = claim.queue();
-    if (queue == null) {
-      queue = stripe.queued.computeIfAbsent(claim.name, name -> new QueuedClaims());
-      queue.add(claim, mostPolling);
+    if (!claim.isQueued()) {
+      stripe.addQueued(claim.name()).add(claim, mostPolling);
     }
-    claim.queued(queue, ahead);
+    claim.queued(ahead);
+  }
+
+  /** Whether the claim stands there, and does not poll. */
+  boolean isResting(Stripe stripe, Claim claim) {
+    QueuedClaims queue = stripe.queued(claim.name());
+    return queue != null && queue.isResting(claim);
   }
 
   /**
-   * The claim stands there no more, if it did: it waits no longer, or a request found its grant. In
-   * that case others may hold, too, without having heard of it.
+   * The claim, which stands there, does so no more.
+   *
+   * @return the claim that polls in its place; null if none has to
    */
-  void left(Stripe stripe, Claim claim) {
-    left(stripe, claim, NEXT_NANOS);
-  }
-
-  /** The claim stands there no more, since a push granted it the lock: one will call the next. */
-  void granted(Stripe stripe, Claim claim) {
-    left(stripe, claim, isCalled ? engine.env.ttlNanos() / 3 : NEXT_NANOS);
-  }
-
-  private void left(Stripe stripe, Claim claim, long pollIn) {
-    QueuedClaims queue = claim.queue();
+  @Nullable Claim left(Stripe stripe, Claim claim) {
+    claim.leftQueue();
+    QueuedClaims queue = stripe.queued(claim.name());
     if (queue == null) {
-      return;
+      return null;
     }
-    claim.queued(null, 0);
     Claim next = queue.remove(claim);
     if (queue.isEmpty()) {
-      stripe.queued.remove(claim.name);
-    } else if (next != null && engine.env.rules().pollsInPlaceOfOthers()) {
-      engine.acquireProtocol.askLater(stripe, next, engine.env.jittered(pollIn), null);
+      stripe.removeQueued(claim.name());
+      return null;
     }
+    return settings.rules().pollsInPlaceOfOthers() ? next : null;
   }
 
-  /** A claim that polls was told to wait: one that holds without having heard of it asks now. */
-  void callUnheard(Stripe stripe, Claim waiting, Reply.@Nullable Holder holder) {
+  /**
+   * How soon a claim polls that takes the place of another: one that waits no longer, or whose
+   * request found its grant. In that case others may hold, too, without having heard of it.
+   */
+  long nextPoll() {
+    return settings.env().jittered(NEXT_NANOS);
+  }
+
+  /** The same if a push granted the lock to the other: one will call the next. */
+  long nextPollAfterPush() {
+    return settings
+        .env()
+        .jittered(settings.isCalled() ? settings.env().ttlNanos() / 3 : NEXT_NANOS);
+  }
+
+  /** A claim that polls was told to wait: the one that holds without having heard of it. */
+  @Nullable Claim unheard(Stripe stripe, Claim waiting, Reply.@Nullable Holder holder) {
     if (holder == null || !waiting.isOfSession(holder.attempt().session())) {
-      return;
+      return null;
     }
-    Claim holding = stripe.find(waiting.name, holder.attempt());
-    if (holding != null && holding.phase() == ClaimPhase.ASKED) {
-      engine.acquireProtocol.pollNow(stripe, holding);
-    }
+    Claim holding = stripe.find(waiting.name(), holder.attempt());
+    return holding != null && holding.phase() == ClaimPhase.ASKED ? holding : null;
   }
 
   /** When the store says, or soon if nobody calls: 20 ms for each who is ahead, 500 ms at most. */
   Duration retryAfter(Duration told, int ahead) {
-    if (isCalled) {
+    if (settings.isCalled()) {
       return told;
     }
     long soon =
-        engine.env.jittered(
-            Math.min(AcquireProtocol.POLL_NANOS * (1L + ahead), AcquireProtocol.MOST_POLL_NANOS));
+        settings
+            .env()
+            .jittered(Math.min(POLL_NANOS * (1L + ahead), EngineSettings.MOST_POLL_NANOS));
     return told.toNanos() < soon ? told : Duration.ofNanos(soon);
   }
 }

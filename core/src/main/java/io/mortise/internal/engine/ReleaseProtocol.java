@@ -1,6 +1,14 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.ClaimEffect.Send;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.PendingRelease;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.StripeTable;
+import io.mortise.internal.session.LiveSession;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Request;
@@ -20,92 +28,109 @@ import org.jspecify.annotations.Nullable;
  * the note of the first contender (invariants.md#leftovers-end).
  */
 final class ReleaseProtocol {
-  private final Engine engine;
+  private final EngineSettings settings;
+  private final EngineSessions sessions;
+  private final StripeTable stripes;
+  private final LossReport lossReport;
 
-  ReleaseProtocol(Engine engine) {
-    this.engine = engine;
+  /** Hears of losses that only the answer to a release tells of, when no caller waits for it. */
+  interface LossReport {
+    /** Under the stripe's lock. */
+    void lostBeforeRelease(Stripe stripe, PendingRelease pendingRelease, EndReason how);
+  }
+
+  ReleaseProtocol(
+      EngineSettings settings,
+      EngineSessions sessions,
+      StripeTable stripes,
+      LossReport lossReport) {
+    this.settings = settings;
+    this.sessions = sessions;
+    this.stripes = stripes;
+    this.lossReport = lossReport;
   }
 
   /** Under the stripe's lock. Returns the ending of that attempt, old or new. */
   PendingRelease end(Stripe stripe, PendingRelease pendingRelease) {
-    PendingRelease present = stripe.endings.putIfAbsent(pendingRelease.attempt, pendingRelease);
+    PendingRelease present = stripe.endings().putIfAbsent(pendingRelease.attempt(), pendingRelease);
     if (present != null) {
-      present.doubtful |= pendingRelease.doubtful;
+      present.merge(pendingRelease);
       return present;
     }
     send(stripe, pendingRelease);
     return pendingRelease;
   }
 
-  private void send(Stripe stripe, PendingRelease pendingRelease) {
-    if (pendingRelease.waiver != null) {
-      stripe.send(pendingRelease.session, pendingRelease.waiver, reply -> {});
-    }
-    Request.Abandon abandon = new Request.Abandon(pendingRelease.name, pendingRelease.attempt);
-    if (pendingRelease.later) {
-      pendingRelease.later = false;
-      stripe.sendLater(
-          pendingRelease.session, abandon, reply -> answered(stripe, pendingRelease, reply));
-    } else {
-      stripe.send(
-          pendingRelease.session, abandon, reply -> answered(stripe, pendingRelease, reply));
+  /** Under the stripe's lock: ends an attempt of ours that nobody here stands for. */
+  void endUnknown(Stripe stripe, LockName name, AttemptId attempt) {
+    LiveSession session = sessions.current();
+    if (settings.rules().endsUnknownAttempts()
+        && session != null
+        && session.id().equals(attempt.session())
+        && !stripe.endings().containsKey(attempt)) {
+      end(stripe, new PendingRelease(name, session, attempt, false, null, false));
     }
   }
 
-  private void answered(Stripe stripe, PendingRelease pendingRelease, Reply reply) {
-    stripe.lock();
-    try {
-      if (stripe.endings.get(pendingRelease.attempt) != pendingRelease) {
-        return;
-      }
-      if (reply instanceof Reply.Ended ended) {
-        // Else an earlier request, whose answer was lost, may have ended it.
-        pendingRelease.forgotten |=
-            pendingRelease.held != null
-                && pendingRelease.failures == 0
-                && !pendingRelease.answered
-                && ended.how() == EndReason.UNKNOWN
-                && pendingRelease.session.mayBeForgotten();
-        if (pendingRelease.heldSince != null) {
-          Long wantedSince = pendingRelease.wanted ? pendingRelease.heldSince : null;
-          stripe.gaveBack(pendingRelease.name, wantedSince, engine.env);
-          // Else the abandon would be sent again.
-          pendingRelease.wanted = false;
-        }
-        if (!pendingRelease.answered
-            && pendingRelease.how() != null
-            && pendingRelease.held != null) {
-          engine.lossProtocol.reportBeforeRelease(
-              stripe, pendingRelease.held, ended.how(), pendingRelease.forgotten);
-        }
-        pendingRelease.answered = true;
-        tell(stripe, pendingRelease, ended.how());
-        if (ended.more() || pendingRelease.wanted) {
-          pendingRelease.wanted = false;
-          send(stripe, pendingRelease);
-        } else if (pendingRelease.doubtful && engine.env.rules().endsDoubtfulAgain()) {
-          pendingRelease.doubtful = false;
-          long later = engine.store.profile().maxInFlight().toNanos() + 1_000_000;
-          engine.env.timers().schedule(later, () -> again(stripe, pendingRelease));
-        } else {
-          stripe.endings.remove(pendingRelease.attempt);
-        }
-      } else if (reply instanceof Reply.Failed && engine.isLive(pendingRelease.session)) {
-        tell(stripe, pendingRelease, EndReason.UNKNOWN);
-        long backoff =
-            Math.min(
-                engine.env.ttlNanos() / 3, 20_000_000L << Math.min(pendingRelease.failures++, 12));
-        engine
-            .env
-            .timers()
-            .schedule(engine.env.jittered(backoff), () -> again(stripe, pendingRelease));
-      } else {
-        // The session is over, and with it all that hung on it.
-        forget(stripe, pendingRelease);
-      }
-    } finally {
-      stripe.unlock();
+  private void send(Stripe stripe, PendingRelease pendingRelease) {
+    LiveSession session = pendingRelease.session();
+    if (pendingRelease.waiver() != null) {
+      stripe.emit(new Send(session, pendingRelease.waiver(), false, reply -> {}));
     }
+    stripe.emit(
+        new Send(
+            session,
+            new Request.Abandon(pendingRelease.name(), pendingRelease.attempt()),
+            pendingRelease.takeLater(),
+            reply -> answered(stripe, pendingRelease, reply)));
+  }
+
+  private void answered(Stripe stripe, PendingRelease pendingRelease, Reply reply) {
+    if (stripe.endings().get(pendingRelease.attempt()) != pendingRelease) {
+      return;
+    }
+    if (reply instanceof Reply.Ended ended) {
+      ended(stripe, pendingRelease, ended);
+    } else if (reply instanceof Reply.Failed && !pendingRelease.session().hasEnded()) {
+      tell(stripe, pendingRelease, EndReason.UNKNOWN);
+      long backoff =
+          Math.min(
+              settings.env().ttlNanos() / 3, 20_000_000L << Math.min(pendingRelease.failed(), 12));
+      sendLater(stripe, pendingRelease, settings.env().jittered(backoff));
+    } else {
+      // The session is over, and with it all that hung on it.
+      forget(stripe, pendingRelease);
+    }
+  }
+
+  private void ended(Stripe stripe, PendingRelease pendingRelease, Reply.Ended ended) {
+    boolean unreported = pendingRelease.ended(ended.how());
+    if (pendingRelease.tellsWanted()) {
+      stripe.gaveBack(pendingRelease.name(), pendingRelease.takeWantedSince(), settings.env());
+    }
+    if (unreported) {
+      lossReport.lostBeforeRelease(stripe, pendingRelease, ended.how());
+    }
+    tell(stripe, pendingRelease, ended.how());
+    boolean wanted = pendingRelease.takeWanted();
+    if (ended.more() || wanted) {
+      send(stripe, pendingRelease);
+    } else if (settings.rules().endsDoubtfulAgain() && pendingRelease.takeDoubt()) {
+      sendLater(stripe, pendingRelease, settings.inFlightNanos() + 1_000_000);
+    } else {
+      stripe.endings().remove(pendingRelease.attempt());
+    }
+  }
+
+  private void sendLater(Stripe stripe, PendingRelease pendingRelease, long delay) {
+    stripe.emit(
+        new ClaimEffect.Timer(
+            delay,
+            () -> {
+              if (stripe.endings().get(pendingRelease.attempt()) == pendingRelease) {
+                send(stripe, pendingRelease);
+              }
+            }));
   }
 
   /**
@@ -119,36 +144,25 @@ final class ReleaseProtocol {
   boolean resendUnanswered(Stripe stripe, LockName name, Reply.@Nullable Holder holder) {
     Optional<PendingRelease> unheard =
         (holder != null
-                ? Stream.ofNullable(stripe.endings.get(holder.attempt()))
-                : stripe.endings.values().stream()
-                    .filter(pendingRelease -> pendingRelease.name.equals(name)))
-            .filter(pendingRelease -> pendingRelease.failures > 0)
+                ? Stream.ofNullable(stripe.endings().get(holder.attempt()))
+                : stripe.endings().values().stream()
+                    .filter(pendingRelease -> pendingRelease.name().equals(name)))
+            .filter(PendingRelease::isUnheard)
             .findFirst();
     unheard.ifPresent(pendingRelease -> send(stripe, pendingRelease));
     return unheard.isPresent();
   }
 
-  private void again(Stripe stripe, PendingRelease pendingRelease) {
-    stripe.lock();
-    try {
-      if (stripe.endings.get(pendingRelease.attempt) == pendingRelease) {
-        send(stripe, pendingRelease);
-      }
-    } finally {
-      stripe.unlock();
-    }
-  }
-
   /** Under the stripe's lock. */
   void forget(Stripe stripe, PendingRelease pendingRelease) {
-    stripe.endings.remove(pendingRelease.attempt);
+    stripe.endings().remove(pendingRelease.attempt());
     tell(stripe, pendingRelease, EndReason.UNKNOWN);
   }
 
   private static void tell(Stripe stripe, PendingRelease pendingRelease, EndReason endReason) {
     Runnable told = pendingRelease.known(endReason);
     if (told != null) {
-      stripe.afterUnlock(told);
+      stripe.emit(new ClaimEffect.Tell(told));
     }
   }
 
@@ -163,14 +177,14 @@ final class ReleaseProtocol {
     if (known(pendingRelease, () -> LockSupport.unpark(caller))) {
       return;
     }
-    long left = deadline - engine.env.now();
-    engine.helpWhileWaiting(
+    long left = deadline - settings.now();
+    sessions.helpWhileWaiting(
         () -> pendingRelease.how() != null, Duration.ofNanos(Math.max(0, left)));
     boolean interrupted = false;
-    left = deadline - engine.env.now();
+    left = deadline - settings.now();
     while (pendingRelease.how() == null && left > 0) {
       LockSupport.parkNanos(pendingRelease, left);
-      left = deadline - engine.env.now();
+      left = deadline - settings.now();
       interrupted |= Thread.interrupted();
     }
     if (pendingRelease.how() == null) {
@@ -183,7 +197,7 @@ final class ReleaseProtocol {
 
   /** No caller waits for the answer any more: if it tells of a loss, that is reported. */
   void giveUp(PendingRelease pendingRelease) {
-    Stripe stripe = engine.stripe(pendingRelease.name);
+    Stripe stripe = stripes.of(pendingRelease.name());
     stripe.lock();
     try {
       tell(stripe, pendingRelease, EndReason.UNKNOWN);
@@ -194,7 +208,8 @@ final class ReleaseProtocol {
 
   CompletableFuture<Void> future(PendingRelease pendingRelease) {
     CompletableFuture<Void> future = new CompletableFuture<>();
-    if (known(pendingRelease, () -> engine.env.callbacks().execute(() -> future.complete(null)))) {
+    if (known(
+        pendingRelease, () -> settings.env().callbacks().execute(() -> future.complete(null)))) {
       future.complete(null);
     }
     return future;
@@ -204,7 +219,7 @@ final class ReleaseProtocol {
     if (pendingRelease.how() != null) {
       return true;
     }
-    Stripe stripe = engine.stripe(pendingRelease.name);
+    Stripe stripe = stripes.of(pendingRelease.name());
     stripe.lock();
     try {
       return pendingRelease.whenKnown(listener);

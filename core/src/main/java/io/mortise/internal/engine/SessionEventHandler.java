@@ -2,9 +2,13 @@ package io.mortise.internal.engine;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.event.LeaseEnd;
-import io.mortise.internal.engine.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.Claim.ClaimPhase;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.PendingRelease;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.StripeTable;
 import io.mortise.internal.session.LiveSession;
-import io.mortise.internal.session.SessionLifecycleListener;
 import io.mortise.internal.session.SessionRenewer;
 import io.mortise.internal.session.StoreOutage;
 import io.mortise.spi.AttemptId;
@@ -18,13 +22,19 @@ import org.slf4j.LoggerFactory;
 /**
  * Turns the events of the {@link SessionRenewer} into changes of claims. Called with no lock held.
  */
-final class SessionEventHandler implements SessionLifecycleListener {
+final class SessionEventHandler {
   private static final Logger log = LoggerFactory.getLogger(SessionEventHandler.class);
 
-  /** A store that was fit before may be failing over: so long its waiters are not told. */
-  static final long FAILOVER_NANOS = 2_000_000_000;
-
-  private final Engine engine;
+  private final EngineSettings settings;
+  private final EngineSessions sessions;
+  private final EngineEvents events;
+  private final StripeTable stripes;
+  private final ClaimRequests requests;
+  private final ClaimTransitions transitions;
+  private final AcquireProtocol acquireProtocol;
+  private final QueueProtocol queueProtocol;
+  private final ReleaseProtocol releaseProtocol;
+  private final LossProtocol lossProtocol;
 
   /** Whether a session was ever open. Guarded by nothing: the renewer calls one after the other. */
   private volatile boolean hasOpened;
@@ -32,25 +42,39 @@ final class SessionEventHandler implements SessionLifecycleListener {
   /** Since when no session could be opened because the store is unfit; null if that is not so. */
   private volatile @Nullable Long unfitSince;
 
-  SessionEventHandler(Engine engine) {
-    this.engine = engine;
+  SessionEventHandler(
+      EngineSettings settings,
+      EngineSessions sessions,
+      EngineEvents events,
+      StripeTable stripes,
+      ClaimRequests requests,
+      ClaimTransitions transitions,
+      AcquireProtocol acquireProtocol,
+      QueueProtocol queueProtocol,
+      ReleaseProtocol releaseProtocol,
+      LossProtocol lossProtocol) {
+    this.settings = settings;
+    this.sessions = sessions;
+    this.events = events;
+    this.stripes = stripes;
+    this.requests = requests;
+    this.transitions = transitions;
+    this.acquireProtocol = acquireProtocol;
+    this.queueProtocol = queueProtocol;
+    this.releaseProtocol = releaseProtocol;
+    this.lossProtocol = lossProtocol;
   }
 
-  Engine engine() {
-    return engine;
-  }
-
-  @Override
-  public void opened(LiveSession session) {
+  void opened(LiveSession session) {
     hasOpened = true;
-    engine.events.sessions().opened(session);
+    events.sessions().opened(session);
     unfitSince = null;
-    for (Claim claim : engine.takeUnsent()) {
-      Stripe stripe = engine.stripe(claim.name);
+    for (Claim claim : sessions.takeUnsent()) {
+      Stripe stripe = stripes.of(claim.name());
       stripe.lock();
       try {
         if (claim.phase() == ClaimPhase.UNSENT) {
-          engine.acquireProtocol.begin(stripe, claim);
+          requests.begin(stripe, claim);
         }
       } finally {
         stripe.unlock();
@@ -58,20 +82,19 @@ final class SessionEventHandler implements SessionLifecycleListener {
     }
   }
 
-  @Override
-  public void openFailed(Throwable cause) {
+  void openFailed(Throwable cause) {
     StoreUnfitException unfit = stillUnfit(cause);
-    engine.keepUnsent(claim -> waitsOn(claim, cause, unfit));
+    sessions.keepUnsent(claim -> waitsOn(claim, cause, unfit));
   }
 
   private boolean waitsOn(Claim claim, Throwable cause, @Nullable StoreUnfitException unfit) {
-    Stripe stripe = engine.stripe(claim.name);
+    Stripe stripe = stripes.of(claim.name());
     stripe.lock();
     try {
       if (claim.phase() == ClaimPhase.UNSENT && unfit != null) {
-        engine.transitions.fail(stripe, claim, unfit);
+        transitions.fail(stripe, claim, unfit);
       } else if (claim.phase() == ClaimPhase.UNSENT) {
-        engine.acquireProtocol.openFailed(stripe, claim, cause);
+        acquireProtocol.openFailed(stripe, claim, cause);
       }
       return claim.phase() == ClaimPhase.UNSENT;
     } finally {
@@ -87,40 +110,39 @@ final class SessionEventHandler implements SessionLifecycleListener {
       return null;
     }
     Long known = unfitSince;
-    long since = known == null ? engine.env.now() : known;
+    long since = known == null ? settings.now() : known;
     unfitSince = since;
-    boolean failsOver = hasOpened && engine.env.now() - since < FAILOVER_NANOS;
+    boolean failsOver = hasOpened && settings.now() - since < AcquireProtocol.FAILOVER_NANOS;
     return failsOver ? null : unfit;
   }
 
-  @Override
-  public void notification(LiveSession session, SessionNotification sessionNotification) {
+  void notification(LiveSession session, SessionNotification sessionNotification) {
     AttemptId attempt = sessionNotification.attempt();
     if (!attempt.session().equals(session.id())) {
       return;
     }
-    Stripe stripe = engine.stripe(sessionNotification.name());
+    Stripe stripe = stripes.of(sessionNotification.name());
     stripe.lock();
     try {
       Claim claim = stripe.find(sessionNotification.name(), attempt);
       if (claim == null && sessionNotification instanceof SessionNotification.MayBeFree) {
         return;
       } else if (claim == null) {
-        PendingRelease pendingRelease = stripe.endings.get(attempt);
+        PendingRelease pendingRelease = stripe.endings().get(attempt);
         if (pendingRelease == null) {
-          engine.endUnknown(stripe, sessionNotification.name(), attempt);
+          releaseProtocol.endUnknown(stripe, sessionNotification.name(), attempt);
         } else if (!(sessionNotification instanceof SessionNotification.HoldEnded)) {
-          pendingRelease.wanted = true;
+          pendingRelease.wanted();
         }
       } else if (sessionNotification instanceof SessionNotification.Granted granted) {
         pushed(stripe, claim, session, granted);
       } else if (sessionNotification instanceof SessionNotification.Contended) {
-        engine.stickyProtocol.wanted(stripe, claim);
+        transitions.wanted(stripe, claim);
       } else if (sessionNotification instanceof SessionNotification.HoldEnded holdEnded) {
         gone(stripe, claim, holdEnded);
       } else if (sessionNotification instanceof SessionNotification.MayBeFree
           && claim.phase() == ClaimPhase.ASKED) {
-        engine.acquireProtocol.pollNow(stripe, claim);
+        requests.pollNow(stripe, claim);
       }
     } finally {
       stripe.unlock();
@@ -132,92 +154,81 @@ final class SessionEventHandler implements SessionLifecycleListener {
     if (claim.phase() != ClaimPhase.ASKED) {
       return;
     }
-    long inFlight = engine.store.profile().maxInFlight().toNanos();
-    if (granted.timed() || session.mayBeOutdated(engine.env.now(), inFlight)) {
+    long inFlight = settings.inFlightNanos();
+    if (granted.timed() || session.mayBeOutdated(settings.now(), inFlight)) {
       // What is left of its at-most time can only be told by an answer whose question's time is
       // known; and only that cannot be of a demoted primary.
-      engine.acquireProtocol.pollNow(stripe, claim);
+      requests.pollNow(stripe, claim);
     } else {
-      engine.transitions.held(
-          stripe, claim, session, granted.token(), granted.tokens(), granted.wanted());
+      transitions.held(stripe, claim, session, granted.token(), granted.tokens(), granted.wanted());
     }
   }
 
   private void gone(Stripe stripe, Claim claim, SessionNotification.HoldEnded holdEnded) {
     if (claim.phase() == ClaimPhase.HELD
         && holdEnded.how() == Reply.EndReason.EVICTED
-        && claim.holder != null) {
+        && claim.holder() != null) {
       // The store keeps the lock shut until the holder has stopped and says so by closing its
       // lease.
-      LeaseImpl lease = claim.holder;
-      engine.lossProtocol.loseEvicted(stripe, claim);
-      claim.holder = lease;
-      claim.joinable = false;
-      engine.adjustProtocol.moveWaiters(stripe, claim);
+      lossProtocol.loseEvicted(stripe, claim);
+      claim.isolate();
+      requests.moveWaiters(stripe, claim);
     } else if (claim.phase() == ClaimPhase.HELD) {
       switch (holdEnded.how()) {
-        case EVICTED -> engine.lossProtocol.loseEvicted(stripe, claim);
-        case EXPIRED -> engine.lossProtocol.loseAtMost(stripe, claim);
+        case EVICTED -> {} // Nobody of this process holds.
+        case EXPIRED -> lossProtocol.loseAtMost(stripe, claim);
         case TAKEN ->
-            engine.lossProtocol.lose(
+            lossProtocol.lose(
                 stripe, claim, LeaseEnd.NOT_RENEWED, "the store took the session for dead");
-        default ->
-            engine.lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store ended it");
+        default -> lossProtocol.lose(stripe, claim, LeaseEnd.FORGOTTEN, "the store ended it");
       }
-      engine.transitions.release(stripe, claim);
+      transitions.release(stripe, claim);
     } else if (claim.phase() == ClaimPhase.ASKED && holdEnded.how() == Reply.EndReason.EVICTED) {
-      engine.transitions.evicted(stripe, claim);
+      transitions.evicted(stripe, claim);
     } else if (claim.phase() == ClaimPhase.ASKED) {
       // Its turn came and passed before it was heard of.
-      engine.transitions.discardLateGrant(
-          stripe, claim, holdEnded.how() == Reply.EndReason.EXPIRED);
+      transitions.discardLateGrant(stripe, claim, holdEnded.how() == Reply.EndReason.EXPIRED);
     }
   }
 
-  @Override
-  public void onReconnected(LiveSession session) {
-    engine.stripes.forEach(
+  void onReconnected(LiveSession session) {
+    stripes.forEach(
         stripe -> {
-          for (Claim claim : Engine.claimsOf(stripe, session)) {
-            QueueProtocol.QueuedClaims queue = claim.queue();
-            if (claim.phase() == ClaimPhase.ASKED && queue != null && !queue.isResting(claim)) {
-              engine.acquireProtocol.pollNow(stripe, claim);
+          for (Claim claim : stripe.claimsOf(session)) {
+            if (claim.phase() == ClaimPhase.ASKED
+                && claim.isQueued()
+                && !queueProtocol.isResting(stripe, claim)) {
+              requests.pollNow(stripe, claim);
             }
           }
         });
   }
 
-  @Override
-  public void inDoubt(LiveSession session) {
-    engine.leaseRevalidator.all(session);
-  }
-
-  @Override
-  public void lost(LiveSession session, String reason) {
-    log.debug("Session {} in store {} was lost: {}.", session.id(), engine.storeName(), reason);
+  void lost(LiveSession session, String reason) {
+    log.debug("Session {} in store {} was lost: {}.", session.id(), settings.storeName(), reason);
     LeaseEnd end = session.isOverdue() ? LeaseEnd.NOT_RENEWED : LeaseEnd.FORGOTTEN;
-    int leases = engine.stripes.sum(stripe -> lost(stripe, session, end, reason));
-    engine.events.sessions().lost(session, leases, reason);
-    engine.openForUnsent();
+    int leases = stripes.sum(stripe -> lost(stripe, session, end, reason));
+    events.sessions().lost(session, leases, reason);
+    sessions.openForUnsent();
   }
 
   /** Returns how many leases were lost. */
   private int lost(Stripe stripe, LiveSession session, LeaseEnd end, String reason) {
     int leases = 0;
-    for (Claim claim : Engine.claimsOf(stripe, session)) {
+    for (Claim claim : stripe.claimsOf(session)) {
       if (claim.phase() == ClaimPhase.HELD) {
-        leases += claim.holder != null && claim.holder.isOpen() ? 1 : 0;
-        engine.lossProtocol.lose(stripe, claim, end, reason);
+        leases += claim.holder() != null && claim.holder().isOpen() ? 1 : 0;
+        lossProtocol.lose(stripe, claim, end, reason);
       }
       if (claim.head() == null) {
-        engine.transitions.discard(stripe, claim);
+        transitions.discard(stripe, claim);
       } else {
-        engine.acquireProtocol.begin(stripe, claim);
+        requests.begin(stripe, claim);
       }
     }
-    for (PendingRelease pendingRelease : List.copyOf(stripe.endings.values())) {
-      if (pendingRelease.session == session) {
-        engine.releaseProtocol.forget(stripe, pendingRelease);
+    for (PendingRelease pendingRelease : List.copyOf(stripe.endings().values())) {
+      if (pendingRelease.session() == session) {
+        releaseProtocol.forget(stripe, pendingRelease);
       }
     }
     return leases;

@@ -1,19 +1,21 @@
 package io.mortise.internal.engine;
 
 import io.mortise.LockName;
-import io.mortise.internal.engine.Claim.ClaimPhase;
-import io.mortise.internal.engine.IdleClaims.StickyClaim;
-import io.mortise.internal.engine.Waiter.WaiterState;
+import io.mortise.internal.engine.state.Claim;
+import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.EngineSettings;
+import io.mortise.internal.engine.state.IdleClaims;
+import io.mortise.internal.engine.state.IdleClaims.StickyClaim;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.Stripe;
+import io.mortise.internal.engine.state.Waiter;
 import io.mortise.internal.event.LeaseTrace;
 import io.mortise.internal.runtime.IdleLimit;
 import io.mortise.internal.session.LiveSession;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.Capability;
 import io.mortise.spi.Reply;
 import java.time.Duration;
-import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,8 +55,11 @@ import org.slf4j.LoggerFactory;
  * that collects garbage or waits for a processor does not run, and at most after 250 ms. A holder
  * that did not come in time is in use: later tries are told so at once for as long as its attempt
  * lives.
+ *
+ * <p>Everything here runs under the stripe's lock, and decides; {@link ClaimTransitions} asks and
+ * releases.
  */
-final class StickyProtocol implements IdleLimit.IdleOwner {
+final class StickyProtocol {
   private static final Logger log = LoggerFactory.getLogger(StickyProtocol.class);
 
   private static final int MIN_RETAKES = 4;
@@ -62,122 +67,117 @@ final class StickyProtocol implements IdleLimit.IdleOwner {
   private static final long LEAST_CALL_NANOS = 50_000_000;
   private static final long MOST_CALL_NANOS = 250_000_000;
 
-  /** Between two looks for what is over: at least so long, and ten times as long as one took. */
-  private static final long CHECK_NANOS = 20_000_000;
-
   /**
    * A grant that was idle for so long is taken only after a look whether the host slept. The look
    * costs some microseconds, which a lock that is taken again and again does not pay.
    */
   private static final long LOOK_NANOS = 20_000_000;
 
-  private static final long NEVER = Long.MAX_VALUE;
-
-  private final Engine engine;
-  private final boolean canCallBack;
+  private final EngineSettings settings;
+  private final EngineSessions sessions;
 
   /** Shared by all parts of the store. */
   private final IdleLimit idleLimit;
 
   private final AtomicBoolean saidUnreached = new AtomicBoolean();
 
-  /** When is looked for what is over. */
-  private final AtomicLong nextCheck = new AtomicLong(NEVER);
-
-  StickyProtocol(Engine engine, IdleLimit idleLimit) {
-    this.engine = engine;
-    this.canCallBack =
-        engine.acquireProtocol.canQueue() && engine.store.profile().can(Capability.CALL_BACK);
+  StickyProtocol(EngineSettings settings, EngineSessions sessions, IdleLimit idleLimit) {
+    this.settings = settings;
+    this.sessions = sessions;
     this.idleLimit = idleLimit;
-    idleLimit.add(this);
   }
-
-  static boolean isIdle(@Nullable Claim claim) {
-    return claim instanceof StickyClaim sticky && sticky.isIdle();
-  }
-
-  // ---- Everything below up to the timer: under the stripe's lock ----
 
   /** The number of the claim's next attempt, with the mark if its grant may be kept. */
-  long nextNumber(Stripe stripe, Claim claim, LiveSession session) {
+  long nextNumber(Stripe stripe, StickyClaim claim, LiveSession session) {
     long number = session.nextAttempt();
     Waiter head = claim.head();
-    if (!(claim instanceof StickyClaim sticky) || head == null || head.options.sticky() == null) {
+    if (head == null || head.options().sticky() == null) {
       return number;
     }
-    sticky.retakes = 0;
+    claim.resetRetakes();
     boolean pays =
-        isCallable(stripe, session) && !stripe.idleClaims.isPaused(claim.name, engine.env.now());
+        isCallable(stripe, session) && !stripe.idleClaims().isPaused(claim.name(), settings.now());
     // A store that cannot call back refuses the mark by name.
-    return claim.joinable && (pays || !canCallBack) ? AttemptId.stickyNumber(number) : number;
+    return claim.isJoinable() && (pays || !settings.canCallBack())
+        ? AttemptId.stickyNumber(number)
+        : number;
   }
 
   private boolean isCallable(Stripe stripe, LiveSession session) {
-    if (canCallBack && !session.receivesPushes() && saidUnreached.compareAndSet(false, true)) {
-      stripe.afterUnlock(
-          () ->
-              log.warn(
-                  "Sticky locks are given back at once: nothing that store {} pushes reaches this"
-                      + " process, so that no other could call an idle lock back.",
-                  engine.storeName()));
+    if (settings.canCallBack()
+        && !session.receivesPushes()
+        && saidUnreached.compareAndSet(false, true)) {
+      stripe.emit(
+          new ClaimEffect.Tell(
+              () ->
+                  log.warn(
+                      "Sticky locks are given back at once: nothing that store {} pushes reaches this"
+                          + " process, so that no other could call an idle lock back.",
+                      settings.storeName())));
     }
     return session.isCallable();
   }
 
-  /** A waiter has taken the claim's hold. */
-  void taken(Claim claim, Waiter waiter) {
-    if (claim instanceof StickyClaim sticky) {
-      Duration idle = waiter.options.sticky();
-      sticky.keepNanos = idle == null ? 0 : idle.toNanos();
-      if (engine.hasTokens
-          && sticky.isMarked()
-          && claim.joinable
-          && claim.tokensLeft <= sticky.refillAt
-          && !claim.isRefreshing()) {
-        engine.localHandoff.refresh(engine.stripe(claim.name), claim);
-      }
+  /**
+   * A waiter has taken the claim's hold.
+   *
+   * @return whether a fresh block of tokens is to be asked for
+   */
+  boolean taken(Claim claim, Waiter waiter) {
+    if (!(claim instanceof StickyClaim sticky)) {
+      return false;
     }
+    Duration idle = waiter.options().sticky();
+    sticky.keepFor(idle == null ? 0 : idle.toNanos());
+    return settings.hasTokens()
+        && sticky.isMarked()
+        && claim.isJoinable()
+        && claim.tokensLeft() <= sticky.refillAt()
+        && !claim.isRefreshing();
   }
 
   /** The claim has a new block of tokens. */
   void refilled(Claim claim) {
     if (claim instanceof StickyClaim sticky) {
-      sticky.refillAt = engine.hasTokens ? claim.tokensLeft / 2 : 0;
+      sticky.refillAt(settings.hasTokens() ? claim.tokensLeft() / 2 : 0);
     }
   }
 
   /** The store has no more tokens for the claim. It is not asked again before the last was used. */
   void notRefilled(Claim claim) {
     if (claim instanceof StickyClaim sticky) {
-      sticky.refillAt = 0;
+      sticky.refillAt(0);
     }
   }
 
-  /** The claim's lease was closed. Returns false if the grant is to be given back. */
-  boolean keep(Stripe stripe, Claim claim, LeaseImpl lease) {
+  /**
+   * The claim's lease was closed.
+   *
+   * @return the claim if its grant is idle now; null if that is to be given back
+   */
+  @Nullable StickyClaim keep(Stripe stripe, Claim claim, LeaseImpl lease) {
     if (!(claim instanceof StickyClaim sticky) || !mayKeep(sticky)) {
-      return false;
+      return null;
     }
     LeaseTrace trace = lease.trace();
     if (trace != null) {
-      trace.staysIdle(Duration.ofNanos(sticky.keepNanos));
+      trace.staysIdle(Duration.ofNanos(sticky.keepNanos()));
     }
     claim.trim();
-    stripe.idleClaims.add(sticky, engine.env.now());
+    stripe.idleClaims().add(sticky, settings.now());
     if (idleLimit.begins()) {
-      stripe.afterUnlock(idleLimit::trim);
+      stripe.emit(new ClaimEffect.Tell(idleLimit::trim));
     }
-    checkAt(sticky.idleUntil());
-    return true;
+    return sticky;
   }
 
   private boolean mayKeep(StickyClaim claim) {
-    LiveSession session = claim.session;
-    return canCallBack
-        && claim.keepNanos > 0
+    LiveSession session = claim.session();
+    return settings.canCallBack()
+        && claim.keepNanos() > 0
         && claim.isMarked()
-        && claim.joinable
-        && !(claim.wanted && engine.env.rules().keepsOnlyUnwanted())
+        && claim.isJoinable()
+        && !(claim.isWanted() && settings.rules().keepsOnlyUnwanted())
         && claim.validity() == session
         && session != null
         && isUsable(session);
@@ -187,57 +187,24 @@ final class StickyProtocol implements IdleLimit.IdleOwner {
     return session.isCallable() && !session.isOver() && !session.hasEnded();
   }
 
-  /**
-   * The store may have forgotten the claim's grant. It is not taken any more; {@link #endForgotten}
-   * gives it back.
-   */
+  /** The store may have forgotten the claim's grant. It is not taken any more. */
   void forgotten(Claim claim) {
     if (claim instanceof StickyClaim sticky) {
-      sticky.keepNanos = 0;
+      sticky.keepFor(0);
     }
   }
 
-  /** With no lock held: gives back what {@link #forgotten} has found. */
-  void endForgotten() {
-    checkAt(engine.env.now());
-  }
-
-  /**
-   * Takes the idle grant of the waiter's lock, or ends it: it must not be in the way of what is
-   * asked for next.
-   *
-   * @param common whether the waiter may have it
-   * @return whether the waiter stands under its claim now
-   */
-  boolean take(Stripe stripe, Waiter waiter, boolean common) {
-    if (!(stripe.common(waiter.name) instanceof StickyClaim claim) || !claim.isIdle()) {
-      return false;
-    }
-    if (!common || !mayTake(claim)) {
-      engine.transitions.release(stripe, claim, true);
-      return false;
-    }
-    unlink(stripe, claim);
-    claim.retakes++;
-    if (claim.tokensLeft > 0) {
-      engine.localHandoff.take(claim, waiter);
-    } else {
-      claim.add(waiter);
-      engine.localHandoff.handOff(stripe, claim);
-    }
-    return true;
-  }
-
-  private boolean mayTake(StickyClaim claim) {
-    LiveSession session = claim.session;
-    long now = engine.env.now();
+  /** Whether an idle grant may be taken again. */
+  boolean mayTake(StickyClaim claim) {
+    LiveSession session = claim.session();
+    long now = settings.now();
     if (session == null || claim.idleUntil() - now <= 0) {
       return false;
-    } else if (!engine.env.rules().takesIdleOfValidSession()) {
+    } else if (!settings.rules().takesIdleOfValidSession()) {
       return true;
     }
     if (now - claim.idleSince() >= LOOK_NANOS) {
-      engine.noteSuspension(session);
+      sessions.noteSuspension(session);
     }
     return isUsable(session);
   }
@@ -245,145 +212,66 @@ final class StickyProtocol implements IdleLimit.IdleOwner {
   /** For how long the attempt's grant is kept idle from now on; null if it is not idle. */
   @Nullable Duration idleLeft(Stripe stripe, LockName name, AttemptId attempt) {
     return stripe.find(name, attempt) instanceof StickyClaim claim && claim.isIdle()
-        ? Duration.ofNanos(Math.max(0, claim.idleUntil() - engine.env.now()))
+        ? Duration.ofNanos(Math.max(0, claim.idleUntil() - settings.now()))
         : null;
   }
 
-  /** Another process wants the claim's hold. */
-  void wanted(Stripe stripe, Claim claim) {
-    engine.localHandoff.wanted(claim);
-    if (isIdle(claim) && engine.env.rules().givesBackIdleWhenCalled()) {
-      engine.transitions.release(stripe, claim);
-    }
+  /** Another process wants the claim's hold: whether that is idle, and given back. */
+  boolean givesBack(Claim claim) {
+    return IdleClaims.isIdle(claim) && settings.rules().givesBackIdleWhenCalled();
   }
 
   /** The claim's attempt is being ended. */
   void ends(Stripe stripe, Claim claim) {
     unlink(stripe, claim);
     if (claim instanceof StickyClaim sticky
-        && claim.wanted
+        && claim.isWanted()
         && sticky.isMarked()
-        && sticky.retakes < MIN_RETAKES) {
-      stripe.idleClaims.pause(claim.name, engine.env.now() + PAUSE_NANOS);
+        && sticky.retakes() < MIN_RETAKES) {
+      stripe.idleClaims().pause(claim.name(), settings.now() + PAUSE_NANOS);
     }
   }
 
   /** The claim is not idle any more, if it was. */
   void unlink(Stripe stripe, Claim claim) {
     if (claim instanceof StickyClaim sticky && sticky.isIdle()) {
-      stripe.idleClaims.remove(sticky);
+      stripe.idleClaims().remove(sticky);
       idleLimit.ends();
     }
-  }
-
-  // ---- Idle grants that are too many or too old ----
-
-  @Override
-  public OptionalLong oldestSince() {
-    Stripe stripe = engine.stripes.withOldestIdle();
-    return stripe == null ? OptionalLong.empty() : OptionalLong.of(stripe.idleClaims.oldestSince());
-  }
-
-  @Override
-  public void endOldest(long since) {
-    Stripe stripe = engine.stripes.withOldestIdle();
-    if (stripe == null) {
-      return;
-    }
-    stripe.lock();
-    try {
-      StickyClaim oldest = stripe.idleClaims.oldest();
-      // Else it was taken meanwhile, and another is the oldest.
-      if (oldest != null && oldest.idleSince() - since <= 0) {
-        engine.transitions.release(stripe, oldest, true);
-      }
-    } finally {
-      stripe.unlock();
-    }
-  }
-
-  private void checkAt(long due) {
-    long known = nextCheck.get();
-    while (known == NEVER || due - known < 0) {
-      if (nextCheck.compareAndSet(known, due)) {
-        long delay = Math.max(0, due - engine.env.now());
-        engine.env.timers().schedule(delay, () -> check(due));
-        return;
-      }
-      known = nextCheck.get();
-    }
-  }
-
-  private void check(long due) {
-    if (!nextCheck.compareAndSet(due, NEVER)) {
-      return;
-    }
-    long now = engine.env.now();
-    long[] left = {NEVER};
-    engine.stripes.forEach(stripe -> left[0] = Math.min(left[0], endOver(stripe, now)));
-    long pauseNanos = CHECK_NANOS + 10 * (engine.env.now() - now);
-    if (left[0] != NEVER) {
-      checkAt(now + Math.max(left[0], pauseNanos));
-    }
-  }
-
-  /** Ends what is over. Returns in how many nanoseconds the next one will be. */
-  private long endOver(Stripe stripe, long now) {
-    long next = NEVER;
-    StickyClaim claim = stripe.idleClaims.oldest();
-    while (claim != null) {
-      StickyClaim newer = claim.newer;
-      long left = claim.idleUntil() - now;
-      if (left > 0 || claim.session == null || claim.session.isUnconfirmed()) {
-        next = Math.min(next, Math.max(0, left));
-      } else {
-        engine.transitions.release(stripe, claim, true);
-      }
-      claim = newer;
-    }
-    return next;
   }
 
   // ---- Tries ----
 
   /**
-   * A try was told that the lock is busy. Returns whether it is to be asked again, to stand in the
-   * queue while the holder is called back.
+   * A try was told that the lock is busy: whether it calls the holder back, and stands in the queue
+   * meanwhile.
    */
-  boolean callsBack(Stripe stripe, Claim claim, Reply.@Nullable Holder holder, long sentAt) {
+  boolean callsBack(Stripe stripe, Claim claim, Reply.Holder holder) {
     Waiter head = claim.head();
-    LiveSession session = claim.session;
-    if (!canCallBack
-        || holder == null
-        || session == null
+    if (!settings.canCallBack()
         || head == null
-        || !head.tryOnly
+        || !head.isTry()
         || claim.calledBack() != null
         || !holder.attempt().isSticky()
-        || stripe.idleClaims.isKnownBusy(claim.name, holder.attempt())) {
+        || stripe.idleClaims().isKnownBusy(claim.name(), holder.attempt())) {
       return false;
     }
     claim.calledBack(holder.attempt());
-    AttemptId attempt = session.attempt(claim.number);
-    long trip = Math.max(engine.acquireProtocol.roundTripNanos(), engine.env.now() - sentAt);
-    engine
-        .env
-        .timers()
-        .schedule(
-            Math.min(MOST_CALL_NANOS, Math.max(LEAST_CALL_NANOS, 5 * trip)),
-            () -> {
-              stripe.lock();
-              try {
-                if (claim.isAttempt(attempt)
-                    && claim.phase() == ClaimPhase.ASKED
-                    && claim.calledBack() != null) {
-                  stripe.idleClaims.rememberBusy(claim.name, holder.attempt());
-                  endTry(stripe, claim);
-                }
-              } finally {
-                stripe.unlock();
-              }
-            });
+    return true;
+  }
+
+  /** For how long a try waits for a holder that it has called back. */
+  static long callNanos(long roundTripNanos) {
+    return Math.min(MOST_CALL_NANOS, Math.max(LEAST_CALL_NANOS, 5 * roundTripNanos));
+  }
+
+  /** The holder did not come in time: whether a try still waits for it. */
+  boolean callIsOver(Stripe stripe, Claim claim, AttemptId holder) {
+    if (claim.calledBack() == null) {
+      return false;
+    }
+    stripe.idleClaims().rememberBusy(claim.name(), holder);
+    claim.calledBack(null);
     return true;
   }
 
@@ -393,13 +281,5 @@ final class StickyProtocol implements IdleLimit.IdleOwner {
     return claim.calledBack() != null
         && queued.ahead() == 0
         && (holder == null || holder.attempt().equals(claim.calledBack()));
-  }
-
-  private void endTry(Stripe stripe, Claim claim) {
-    claim.calledBack(null);
-    engine.acquireProtocol.completeTryWaiters(stripe, claim, WaiterState.BUSY, null);
-    if (claim.head() == null) {
-      engine.transitions.giveUp(stripe, claim);
-    }
   }
 }

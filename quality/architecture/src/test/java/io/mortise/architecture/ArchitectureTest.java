@@ -64,6 +64,11 @@ class ArchitectureTest {
   }
 
   @Test
+  void givenTheEngine_thenNoTypeKnowsOneAboveIt() {
+    Rules.ENGINE_HAS_FLOORS.check(ALL);
+  }
+
+  @Test
   void givenTheApi_thenItKnowsNothingBehindIt() {
     Rules.API_STANDS_ALONE.check(ALL);
   }

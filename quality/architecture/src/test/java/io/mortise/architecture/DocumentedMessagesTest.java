@@ -25,7 +25,8 @@ class DocumentedMessagesTest {
   /** Modules that no user's log or terminal hears of. */
   private static final Set<String> SILENT = Set.of("bench", "testkit", "torture", "verification");
 
-  private static final Pattern LOGGER = Pattern.compile("getLogger\\((\\w+)\\.class\\)");
+  private static final Pattern LOGGER =
+      Pattern.compile("getLogger\\((?:(\\w+)\\.class|\"([\\w.]+)\")\\)");
   private static final Pattern LOGGED =
       Pattern.compile("\\blog\\s*\\.(info|warn|error|atLevel|atInfo|atWarn|atError)\\(");
   private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
@@ -72,6 +73,9 @@ class DocumentedMessagesTest {
       return Optional.empty();
     }
     String name = found.group(1);
+    if (name == null) {
+      return Optional.of(found.group(2));
+    }
     Matcher imported = Pattern.compile("import ([\\w.]+\\." + name + ");").matcher(code);
     Matcher home = Pattern.compile("package ([\\w.]+);").matcher(code);
     assertThat(home.find()).as("package of %s", source).isTrue();

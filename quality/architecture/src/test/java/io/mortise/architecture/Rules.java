@@ -189,6 +189,15 @@ final class Rules {
               "packages of a cycle can only be understood, tested and moved together; move the type"
                   + " that both need to the lower one, or turn one of the calls into an interface");
 
+  static final ArchRule ENGINE_HAS_FLOORS =
+      slices()
+          .assignedFrom(new EngineTypes())
+          .should()
+          .beFreeOfCycles()
+          .because(
+              "each type of the engine knows those below it and none above; return a decision, leave"
+                  + " an effect, or give the lower type an interface of its own");
+
   static final ArchRule API_STANDS_ALONE =
       noClasses()
           .that()
@@ -453,6 +462,21 @@ final class Rules {
     @Override
     public String getDescription() {
       return "packages";
+    }
+  }
+
+  /** The files of the engine, each with all types in it. */
+  private static final class EngineTypes implements SliceAssignment {
+    @Override
+    public SliceIdentifier getIdentifierOf(JavaClass type) {
+      return type.getPackageName().startsWith("io.mortise.internal.engine")
+          ? SliceIdentifier.of(type.getName().split("\\$", 2)[0])
+          : SliceIdentifier.ignore();
+    }
+
+    @Override
+    public String getDescription() {
+      return "types of the engine";
     }
   }
 }

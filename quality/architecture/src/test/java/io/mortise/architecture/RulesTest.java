@@ -12,6 +12,8 @@ import io.mortise.architecture.two.Marked;
 import io.mortise.architecture.two.Second;
 import io.mortise.cli.SeesAnotherTool;
 import io.mortise.cli.SeesTheEngine;
+import io.mortise.internal.engine.KnowsAbove;
+import io.mortise.internal.engine.KnowsBelow;
 import io.mortise.jdbc.SeesAnotherStore;
 import io.mortise.micrometer.MetersTheEngine;
 import io.mortise.quorum.ChoosesTheClock;
@@ -55,6 +57,11 @@ class RulesTest {
   @Test
   void givenCycleOfPackages_thenItIsNoticed() {
     assertNoticed(Rules.NO_PACKAGE_CYCLES, "to the lower one", First.class, Second.class);
+  }
+
+  @Test
+  void givenTypesOfTheEngineThatKnowEachOther_thenTheyAreNoticed() {
+    assertNoticed(Rules.ENGINE_HAS_FLOORS, "leave an effect", KnowsAbove.class, KnowsBelow.class);
   }
 
   @Test

@@ -126,7 +126,11 @@ class FootprintTest {
         List<String> growth = Footprint.settled(reading).growthSince(before);
         assertThat(growth.stream().map(line -> line.split(":", 2)[0]))
             .contains(
-                "threads", "connections", "bytes", "keys", "io.mortise.internal.engine.Claim");
+                "threads",
+                "connections",
+                "bytes",
+                "keys",
+                "io.mortise.internal.engine.state.Claim");
       } finally {
         clients.forEach(LockClient::close);
       }

@@ -50,7 +50,7 @@ public final class TestLocks implements AutoCloseable {
   /** More than a test has. */
   private static final int MOST_THREADS = 1_000;
 
-  private static final String WAITER = "io.mortise.internal.engine.Waiter";
+  private static final String WAITER = "io.mortise.internal.engine.state.Waiter";
 
   private final ManualTime time = new ManualTime();
   private final ManualScheduler timers = new ManualScheduler(time, this::callBack);

@@ -2,6 +2,8 @@ package io.mortise.internal.engine;
 
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
+import io.mortise.internal.engine.state.LeaseImpl;
+import io.mortise.internal.engine.state.LeaseLeakDetector;
 
 /** What the engine knows of a lease and no caller sees. */
 public final class RawLease {

@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The idle claims of one stripe, in the order of their last use, and what it remembers of names
  * whose grants were called back. Guarded by the stripe but for {@link #oldestSince()}.
  */
-final class IdleClaims {
+public final class IdleClaims {
   /** So many names are remembered. */
   private static final int KEPT = 64;
 
@@ -37,7 +37,14 @@ final class IdleClaims {
     }
   }
 
-  @Nullable StickyClaim oldest() {
+  IdleClaims() {}
+
+  /** Whether a claim is held in the store, while nobody of this process holds or wants the lock. */
+  public static boolean isIdle(@Nullable Claim claim) {
+    return claim instanceof StickyClaim sticky && sticky.isIdle();
+  }
+
+  public @Nullable StickyClaim oldest() {
     return oldest;
   }
 
@@ -46,12 +53,12 @@ final class IdleClaims {
   }
 
   /** Since when the oldest is idle; to be asked for if there is one. */
-  long oldestSince() {
+  public long oldestSince() {
     return oldestSince;
   }
 
-  void add(StickyClaim claim, long now) {
-    claim.beginIdle(now);
+  public void add(StickyClaim claim, long now) {
+    claim.idleSince = now;
     StickyClaim last = newest;
     claim.older = last;
     newest = claim;
@@ -64,7 +71,7 @@ final class IdleClaims {
     }
   }
 
-  void remove(StickyClaim claim) {
+  public void remove(StickyClaim claim) {
     StickyClaim before = claim.older;
     StickyClaim after = claim.newer;
     if (after == null) {
@@ -84,18 +91,18 @@ final class IdleClaims {
     }
     claim.older = null;
     claim.newer = null;
-    claim.endIdle();
+    claim.idleSince = StickyClaim.NOT_IDLE;
   }
 
   /** No grant of this name is kept until then. */
-  void pause(LockName name, long until) {
+  public void pause(LockName name, long until) {
     if (pauses == null) {
       pauses = new Remembered<>();
     }
     pauses.put(name, until);
   }
 
-  boolean isPaused(LockName name, long now) {
+  public boolean isPaused(LockName name, long now) {
     Long until = pauses == null ? null : pauses.get(name);
     if (until != null && until - now <= 0) {
       Objects.requireNonNull(pauses).remove(name);
@@ -105,7 +112,7 @@ final class IdleClaims {
   }
 
   /** The hold was called back, and did not come. */
-  void rememberBusy(LockName name, AttemptId holder) {
+  public void rememberBusy(LockName name, AttemptId holder) {
     if (busy == null) {
       busy = new Remembered<>();
     }
@@ -113,7 +120,7 @@ final class IdleClaims {
   }
 
   /** Whether that hold is known to be in use: its attempt ends when its holder is done. */
-  boolean isKnownBusy(LockName name, AttemptId holder) {
+  public boolean isKnownBusy(LockName name, AttemptId holder) {
     return busy != null && holder.equals(busy.get(name));
   }
 
@@ -122,51 +129,68 @@ final class IdleClaims {
    * wants the lock. A process may keep many, so the links of the list stand in the claim. Guarded
    * by its stripe.
    */
-  static final class StickyClaim extends Claim {
+  public static final class StickyClaim extends Claim {
     private static final long NOT_IDLE = Long.MIN_VALUE;
 
-    /** Its neighbours. */
-    @Nullable StickyClaim older;
+    /** Its neighbours in the list, which alone writes them. */
+    private @Nullable StickyClaim older;
 
-    @Nullable StickyClaim newer;
-
-    /** How long the grant is kept after the lease that is open now; 0 if it is given back. */
-    long keepNanos;
-
+    private @Nullable StickyClaim newer;
+    private long keepNanos;
     private long idleSince = NOT_IDLE;
+    private int retakes;
+    private int refillAt;
 
-    /** How often the grant of this attempt was taken while it was idle. */
-    int retakes;
-
-    /** When so many tokens are left, the block is replaced. */
-    int refillAt;
-
-    StickyClaim(LockName name, Mode mode, HoldTerms terms) {
+    public StickyClaim(LockName name, Mode mode, HoldTerms terms) {
       super(name, mode, terms, true);
     }
 
-    /** Whether contenders see in the store that its grant may be idle. */
-    boolean isMarked() {
-      return AttemptId.stickyNumber(number) == number;
+    /** The idle claim that was used next; null if this is the newest. */
+    public @Nullable StickyClaim newer() {
+      return newer;
     }
 
-    boolean isIdle() {
+    /** How long the grant is kept after the lease that is open now; 0 if it is given back. */
+    public long keepNanos() {
+      return keepNanos;
+    }
+
+    public void keepFor(long nanos) {
+      keepNanos = nanos;
+    }
+
+    /** How often the grant of this attempt was taken while it was idle. */
+    public int retakes() {
+      return retakes;
+    }
+
+    public void retaken() {
+      retakes++;
+    }
+
+    /** Of a new attempt, no grant was taken yet. */
+    public void resetRetakes() {
+      retakes = 0;
+    }
+
+    /** When so many tokens are left, the block is replaced. */
+    public int refillAt() {
+      return refillAt;
+    }
+
+    public void refillAt(int left) {
+      refillAt = left;
+    }
+
+    public boolean isIdle() {
       return idleSince != NOT_IDLE;
     }
 
-    void beginIdle(long now) {
-      idleSince = now;
-    }
-
-    void endIdle() {
-      idleSince = NOT_IDLE;
-    }
-
-    long idleSince() {
+    public long idleSince() {
       return idleSince;
     }
 
-    long idleUntil() {
+    public long idleUntil() {
       return idleSince + keepNanos;
     }
   }

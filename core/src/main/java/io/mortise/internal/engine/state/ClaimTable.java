@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.LockName;
 import java.util.function.Consumer;
@@ -6,14 +6,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The claims of one stripe by lock name: a hash table chained through the claims themselves, since
- * an entry object per held lock would cost a third of a claim. Guarded by the stripe.
+ * a process may hold a million and an entry for each would take half as much as a claim. Guarded by
+ * the stripe.
  */
-final class ClaimTable {
+public final class ClaimTable {
   private static final int SMALLEST = 4;
   private static final int LARGEST = 1 << 20;
 
   private @Nullable Claim[] buckets = new @Nullable Claim[SMALLEST];
   private int size;
+
+  ClaimTable() {}
 
   /**
    * Spreads a name over all 32 bits. The uppermost 8 choose the stripe and others the bucket here:
@@ -27,24 +30,24 @@ final class ClaimTable {
     return (spread(name) >>> 4) & (buckets - 1);
   }
 
-  int size() {
+  public int size() {
     return size;
   }
 
   /** The claim of this name that was added last. */
-  @Nullable Claim first(LockName name) {
+  public @Nullable Claim first(LockName name) {
     return sameName(buckets[bucket(name, buckets.length)], name);
   }
 
   /** The next claim of the same name. */
-  @Nullable Claim after(Claim claim) {
-    return sameName(claim.next, claim.name);
+  public @Nullable Claim after(Claim claim) {
+    return sameName(claim.next(), claim.name());
   }
 
   private static @Nullable Claim sameName(@Nullable Claim from, LockName name) {
     Claim claim = from;
-    while (claim != null && !claim.name.equals(name)) {
-      claim = claim.next;
+    while (claim != null && !claim.name().equals(name)) {
+      claim = claim.next();
     }
     return claim;
   }
@@ -63,7 +66,7 @@ final class ClaimTable {
     for (Claim chain : old) {
       // Turned round first, so that claims of one name keep their order.
       for (Claim claim = reversed(chain); claim != null; ) {
-        Claim next = claim.next;
+        Claim next = claim.next();
         prepend(larger, claim);
         claim = next;
       }
@@ -74,8 +77,8 @@ final class ClaimTable {
   private static @Nullable Claim reversed(@Nullable Claim chain) {
     Claim done = null;
     for (Claim claim = chain; claim != null; ) {
-      Claim next = claim.next;
-      claim.next = done;
+      Claim next = claim.next();
+      claim.next(done);
       done = claim;
       claim = next;
     }
@@ -83,23 +86,23 @@ final class ClaimTable {
   }
 
   private static void prepend(@Nullable Claim[] to, Claim claim) {
-    int bucket = bucket(claim.name, to.length);
-    claim.next = to[bucket];
+    int bucket = bucket(claim.name(), to.length);
+    claim.next(to[bucket]);
     to[bucket] = claim;
   }
 
   /** Does nothing if the claim is not here. */
   void remove(Claim claim) {
-    int bucket = bucket(claim.name, buckets.length);
+    int bucket = bucket(claim.name(), buckets.length);
     Claim before = null;
-    for (Claim here = buckets[bucket]; here != null; before = here, here = here.next) {
+    for (Claim here = buckets[bucket]; here != null; before = here, here = here.next()) {
       if (here == claim) {
         if (before == null) {
-          buckets[bucket] = claim.next;
+          buckets[bucket] = claim.next();
         } else {
-          before.next = claim.next;
+          before.next(claim.next());
         }
-        claim.next = null;
+        claim.next(null);
         size--;
         return;
       }
@@ -109,7 +112,7 @@ final class ClaimTable {
   /** Does this with each claim; nothing may be added or removed meanwhile. */
   void forEach(Consumer<Claim> each) {
     for (Claim chain : buckets) {
-      for (Claim claim = chain; claim != null; claim = claim.next) {
+      for (Claim claim = chain; claim != null; claim = claim.next()) {
         each.accept(claim);
       }
     }

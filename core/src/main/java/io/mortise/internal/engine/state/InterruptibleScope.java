@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
@@ -12,19 +12,28 @@ import org.jspecify.annotations.Nullable;
  * end and the interrupt exclude each other, so that no interrupt hits what the thread does next.
  */
 final class InterruptibleScope {
-  private final LeaseImpl lease;
+  /** A lease whose listeners can be forgotten again. */
+  interface LosableLease extends Lease {
+    /** The listener is not called any more. */
+    void forgetLost(Consumer<? super LeaseLostException> listener);
+
+    /** The loss of a lease that is lost, or whose time is over. */
+    LeaseLostException loss();
+  }
+
+  private final LosableLease lease;
   private final ReentrantLock guard = new ReentrantLock();
   private @Nullable Thread runner = Thread.currentThread();
   private @Nullable LeaseLostException loss;
 
-  InterruptibleScope(LeaseImpl lease) {
+  InterruptibleScope(LosableLease lease) {
     this.lease = lease;
   }
 
   <T extends @Nullable Object, X extends Exception> T run(CheckedSupplier<T, X> task) throws X {
     lease.ensureValid();
     Consumer<LeaseLostException> onLost = this::interrupt;
-    lease.engine().lossProtocol.onLost(lease, onLost);
+    lease.onLost(onLost);
     T result;
     try {
       result = task.get();
@@ -67,8 +76,7 @@ final class InterruptibleScope {
   }
 
   private @Nullable LeaseLostException leave(Consumer<LeaseLostException> onLost) {
-    Engine engine = lease.engine();
-    engine.lossProtocol.forget(lease, onLost);
+    lease.forgetLost(onLost);
     guard.lock();
     try {
       runner = null;
@@ -81,6 +89,6 @@ final class InterruptibleScope {
       guard.unlock();
     }
     // Its time may be over before anybody has noticed: the process stood still, perhaps.
-    return lease.state() == Lease.State.LOST ? engine.lossProtocol.loss(lease) : null;
+    return lease.state() == Lease.State.LOST ? lease.loss() : null;
   }
 }

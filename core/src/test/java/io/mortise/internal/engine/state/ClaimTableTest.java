@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.LockName;
 import java.util.function.Consumer;
@@ -7,7 +7,7 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The stripes of an engine, over which lock names are spread. Thread-safe. */
-final class StripeTable {
+public final class StripeTable {
   /** So many that two busy names seldom share one, so few that they cost nothing. */
   private static final int MOST = 256;
 
@@ -20,27 +20,29 @@ final class StripeTable {
 
   /**
    * The stripes of one of so many parts of a store, which share their names and so need fewer each.
+   *
+   * @param effects performs what transitions of their claims decide
    */
-  StripeTable(int parts) {
+  public StripeTable(int parts, ClaimEffect.Performer effects) {
     int count = Math.max(FEWEST, Integer.highestOneBit(MOST / parts));
     this.stripes = new Stripe[count];
     this.shift = Integer.SIZE - Integer.numberOfTrailingZeros(count);
     for (int i = 0; i < count; i++) {
-      stripes[i] = new Stripe();
+      stripes[i] = new Stripe(effects);
     }
   }
 
-  Stripe of(LockName name) {
+  public Stripe of(LockName name) {
     return stripes[ClaimTable.spread(name) >>> shift];
   }
 
   /** The stripe whose idle claim was used longest ago; null if there is none. Takes no lock. */
-  @Nullable Stripe withOldestIdle() {
+  public @Nullable Stripe withOldestIdle() {
     Stripe found = null;
     for (Stripe stripe : stripes) {
-      if (!stripe.idleClaims.isEmpty()
+      if (!stripe.idleClaims().isEmpty()
           && (found == null
-              || stripe.idleClaims.oldestSince() - found.idleClaims.oldestSince() < 0)) {
+              || stripe.idleClaims().oldestSince() - found.idleClaims().oldestSince() < 0)) {
         found = stripe;
       }
     }
@@ -48,7 +50,7 @@ final class StripeTable {
   }
 
   /** Does this with each stripe, under its lock. */
-  void forEach(Consumer<Stripe> step) {
+  public void forEach(Consumer<Stripe> step) {
     for (Stripe stripe : stripes) {
       stripe.lock();
       try {
@@ -60,7 +62,7 @@ final class StripeTable {
   }
 
   /** Whether this is true of a stripe, under its lock. */
-  boolean any(Predicate<Stripe> what) {
+  public boolean any(Predicate<Stripe> what) {
     for (Stripe stripe : stripes) {
       stripe.lock();
       try {
@@ -75,7 +77,7 @@ final class StripeTable {
   }
 
   /** The sum of what this returns for each stripe, under its lock. */
-  int sum(ToIntFunction<Stripe> what) {
+  public int sum(ToIntFunction<Stripe> what) {
     int sum = 0;
     for (Stripe stripe : stripes) {
       stripe.lock();

@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.LockName;
 import io.mortise.internal.runtime.EngineEnv;
@@ -29,7 +29,7 @@ final class ReacquirePauses {
   private static final long LEAST_NANOS = 2_000_000;
 
   /** Twice the longest time between two retries of a waiter. */
-  private static final long NOTED_NANOS = 2 * AcquireProtocol.MOST_POLL_NANOS;
+  private static final long NOTED_NANOS = 2 * EngineSettings.MOST_POLL_NANOS;
 
   private final Map<LockName, LastRelease> lastReleases =
       new LinkedHashMap<>() {
@@ -70,7 +70,7 @@ final class ReacquirePauses {
       return;
     }
     long wantedAt = wantedSince != null || before == null ? now : before.wantedAt();
-    long most = Math.min(AcquireProtocol.MOST_POLL_NANOS, env.ttlNanos() / 3);
+    long most = Math.min(EngineSettings.MOST_POLL_NANOS, env.ttlNanos() / 3);
     long pause = Math.min(most, Math.max(LEAST_NANOS, (now - heldSince) / 2));
     lastReleases.put(name, new LastRelease(wantedAt, now + env.jittered(pause)));
   }

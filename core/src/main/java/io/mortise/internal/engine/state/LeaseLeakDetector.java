@@ -1,4 +1,4 @@
-package io.mortise.internal.engine;
+package io.mortise.internal.engine.state;
 
 import io.mortise.FencingToken;
 import io.mortise.Lease;
@@ -54,7 +54,7 @@ public final class LeaseLeakDetector {
       log.warn(
           "A lease on lock '{}' was dropped without being closed (token={}). The lock stays held while this process"
               + " lives. Close leases by try-with-resources.",
-          lease.claim.name,
+          lease.lockName(),
           lease.rawToken());
     }
   }
@@ -90,7 +90,7 @@ public final class LeaseLeakDetector {
           "Thread '{}' has ended without unlocking '{}' (token={}). The lock stays held while this process lives."
               + " Unlock in a finally block.",
           thread,
-          lease.claim.name,
+          lease.lockName(),
           lease.rawToken());
     }
   }
