@@ -177,7 +177,7 @@ class GuaranteesTest {
       return runner.filter(text -> declares(text, test.substring(hash + 1))).isPresent();
     }
     Optional<String> suite = source(module, classes[1]).or(() -> source("testkit", classes[1]));
-    return runner.filter(text -> runs(text, classes[1])).isPresent()
+    return runner.filter(text -> runs(module, text, classes[1])).isPresent()
         && suite.filter(text -> declares(text, test.substring(hash + 1))).isPresent();
   }
 
@@ -185,8 +185,8 @@ class GuaranteesTest {
     return Pattern.compile("\\bvoid\\s+" + method + "\\(").matcher(source).find();
   }
 
-  /** By extending it, or a contract with a nested class that does. */
-  private boolean runs(String source, String suite) {
+  /** By extending it, or a class of the module that does, or a contract with a nested class. */
+  private boolean runs(String module, String source, String suite) {
     return EXTENDS
         .matcher(source)
         .results()
@@ -194,7 +194,8 @@ class GuaranteesTest {
         .anyMatch(
             parent ->
                 parent.equals(suite)
-                    || source("testkit", parent)
+                    || source(module, parent)
+                        .or(() -> source("testkit", parent))
                         .filter(text -> text.contains("extends " + suite + " {"))
                         .isPresent());
   }
