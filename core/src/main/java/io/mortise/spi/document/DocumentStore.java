@@ -2,6 +2,8 @@ package io.mortise.spi.document;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.annotation.Beta;
@@ -12,9 +14,7 @@ import io.mortise.internal.table.SessionDocument;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Request;
@@ -311,7 +311,7 @@ public final class DocumentStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
     LockName only = query.name();
     if (only != null) {
       return views(List.of(LockUpdater.PREFIX + only.value()), query)
@@ -333,8 +333,8 @@ public final class DocumentStore implements LockStore {
     return keys.size() < limit ? "" : keys.get(keys.size() - 1);
   }
 
-  private CompletionStage<List<LockView>> views(List<String> keys, LockQuery query) {
-    CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(new ArrayList<>());
+  private CompletionStage<List<LockInfo>> views(List<String> keys, LockQuery query) {
+    CompletionStage<List<LockInfo>> views = CompletableFuture.completedFuture(new ArrayList<>());
     for (int from = 0; from < keys.size(); from += READ_TOGETHER) {
       List<String> chunk = keys.subList(from, Math.min(from + READ_TOGETHER, keys.size()));
       views = views.thenCompose(page -> addViews(page, chunk, query));
@@ -342,9 +342,9 @@ public final class DocumentStore implements LockStore {
     return views;
   }
 
-  private CompletionStage<List<LockView>> addViews(
-      List<LockView> before, List<String> keys, LockQuery query) {
-    CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(before);
+  private CompletionStage<List<LockInfo>> addViews(
+      List<LockInfo> before, List<String> keys, LockQuery query) {
+    CompletionStage<List<LockInfo>> views = CompletableFuture.completedFuture(before);
     for (String key : keys) {
       LockName name = LockUpdater.name(key).orElse(null);
       if (name != null) { // Else another program has made it.
@@ -360,7 +360,7 @@ public final class DocumentStore implements LockStore {
     return views;
   }
 
-  private CompletionStage<Optional<LockView>> view(String key, LockName name, LockQuery query) {
+  private CompletionStage<Optional<LockInfo>> view(String key, LockName name, LockQuery query) {
     return documents
         .read(key)
         .thenCompose(
