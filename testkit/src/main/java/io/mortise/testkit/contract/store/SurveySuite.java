@@ -101,7 +101,7 @@ class SurveySuite extends StoreSuite {
     for (int i = 0; i < 4; i++) {
       a.hold(LOCK, SH);
     }
-    assertThat(only(LOCK).holders()).isEqualTo(4);
+    assertThat(only(LOCK).holderCount()).isEqualTo(4);
     assertAgrees();
   }
 
