@@ -143,7 +143,7 @@ class ObserverTest {
     Instant granted = store.now();
     store.advance(Duration.ofSeconds(1));
     LockInfo line = store.list(LockQuery.all().summarized().page(null, 1)).items().get(0);
-    locks.apply(SeenLock.of(line, store.now(), store.nanos));
+    locks.apply(SeenLock.ofSummary(line, store.now(), store.nanos));
     locks.sawAllSessions(Set.of(), granted.minusSeconds(1), store.now());
     assertThat(locks.hot()).isEmpty();
     locks.sawAllSessions(Set.of(), granted.plusMillis(500), store.now());

@@ -60,7 +60,7 @@ class BarrierSuite extends ClientSuite {
   }
 
   private static boolean lives(LockParticipant holder) {
-    return !holder.sessionLeft().isZero();
+    return !holder.isGone();
   }
 
   private void awaitParties(int count) {
