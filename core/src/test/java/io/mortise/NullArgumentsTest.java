@@ -115,6 +115,7 @@ class NullArgumentsTest {
     refuses("value", () -> LeaderOptions.DEFAULTS.withMinimumTerm(null));
     refuses("value", () -> LeaderOptions.DEFAULTS.withLabel(null));
     refuses("name", () -> client.admin().find(null));
+    refuses("query", () -> client.admin().list(null));
     refuses("prefix", () -> client.admin().list(LockQuery.beginningWith(null).page(null, 1)));
     refuses("name", () -> client.admin().evict(null, "x", Eviction.CLOSE));
     refuses("attempt", () -> client.admin().evict("a", null, Eviction.CLOSE));

@@ -1,6 +1,7 @@
 package io.mortise.admin;
 
 import io.mortise.LockName;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +42,8 @@ public record LockQuery(
    *     can begin with the prefix
    */
   public LockQuery {
+    Objects.requireNonNull(prefix, "prefix");
+    Objects.requireNonNull(detail, "detail");
     if (limit < 1 || limit > 1000) {
       throw new IllegalArgumentException("A page has 1 to 1000 locks, not " + limit + ".");
     }
