@@ -15,11 +15,11 @@ import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -532,8 +532,8 @@ class RedisFaultTest {
     assertThat(party.abandon(LOCK, party.attempt())).isInstanceOf(Reply.Failed.class);
     assertThat(SimulatedProcess.join(before)).isInstanceOf(Reply.Granted.class);
     assertThat(SimulatedProcess.join(store.inspect(LockQuery.all())).items())
-        .extracting(LockView::name)
-        .containsExactly(other);
+        .extracting(LockInfo::name)
+        .containsExactly(other.value());
     assertThat(SimulatedProcess.join(store.sweep(100))).isZero();
     assertThat(admin.get(key)).isEqualTo(theirs);
   }

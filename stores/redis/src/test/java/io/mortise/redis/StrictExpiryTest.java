@@ -10,7 +10,7 @@ import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.LockQuery;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
+import io.mortise.admin.LockQuery;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.jdbc.PostgresServers;
 import io.mortise.jdbc.TestSession;
 import io.mortise.jdbc.dialect.PostgresDialect;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;

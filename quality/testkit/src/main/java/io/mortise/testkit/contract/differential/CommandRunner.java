@@ -1,9 +1,9 @@
 package io.mortise.testkit.contract.differential;
 
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
