@@ -312,7 +312,7 @@ public final class DocumentStore implements LockStore {
 
   @Override
   public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
-    LockName only = query.name();
+    LockName only = query.name() == null ? null : LockName.of(query.name());
     if (only != null) {
       return views(List.of(LockUpdater.PREFIX + only.value()), query)
           .thenApply(page -> new Page<>(page, null));
