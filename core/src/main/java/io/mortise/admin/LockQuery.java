@@ -1,6 +1,5 @@
 package io.mortise.admin;
 
-import io.mortise.LockName;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *     is told
  */
 public record LockQuery(
-    @Nullable LockName name,
+    @Nullable String name,
     String prefix,
     @Nullable String cursor,
     int limit,
@@ -38,8 +37,7 @@ public record LockQuery(
   /**
    * Checks the limit and the prefix.
    *
-   * @throws IllegalArgumentException if the limit is not within 1 and 1000, or no name of a lock
-   *     can begin with the prefix
+   * @throws IllegalArgumentException if the limit is not within 1 and 1000
    */
   public LockQuery {
     Objects.requireNonNull(prefix, "prefix");
@@ -47,16 +45,13 @@ public record LockQuery(
     if (limit < 1 || limit > 1000) {
       throw new IllegalArgumentException("A page has 1 to 1000 locks, not " + limit + ".");
     }
-    if (!prefix.isEmpty()) {
-      var unused = LockName.of(prefix);
-      if (name != null) {
-        throw new IllegalArgumentException("A query has a name or a prefix, not both.");
-      }
+    if (name != null && !prefix.isEmpty()) {
+      throw new IllegalArgumentException("A query has a name or a prefix, not both.");
     }
   }
 
   /** One lock, with its holders and waiters. */
-  public static LockQuery of(LockName name) {
+  public static LockQuery of(String name) {
     return new LockQuery(name, "", null, 1, true, Detail.FULL);
   }
 
@@ -91,7 +86,7 @@ public record LockQuery(
   }
 
   /** Whether a lock's name begins with the prefix. */
-  public boolean matches(LockName lock) {
-    return lock.value().startsWith(prefix);
+  public boolean matches(String lock) {
+    return lock.startsWith(prefix);
   }
 }

@@ -64,13 +64,15 @@ final class EngineAdmin implements LockAdmin {
 
   @Override
   public Optional<LockInfo> find(String name) {
-    LockQuery query = LockQuery.of(LockName.of(name));
+    LockQuery query = LockQuery.of(LockName.of(name).value());
     return ask(() -> store.inspect(query)).items().stream().findFirst().map(this::info);
   }
 
   @Override
   public Page<LockInfo> list(LockQuery query) {
-    Objects.requireNonNull(query, "query");
+    if (!query.prefix().isEmpty()) {
+      var unused = LockName.of(query.prefix());
+    }
     Page<LockInfo> page = askPage(() -> store.inspect(query));
     return new Page<>(page.items().stream().map(this::info).toList(), page.next());
   }

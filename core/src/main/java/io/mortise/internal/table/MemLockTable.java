@@ -149,7 +149,7 @@ public final class MemLockTable {
   /** Shows the locks of one page; returns where the next begins. */
   private @Nullable String page(LockQuery query, long now, Consumer<LockDocument> shown) {
     settle(now);
-    LockName only = query.name();
+    LockName only = query.name() == null ? null : LockName.of(query.name());
     String cursor = query.cursor();
     Map<String, LockDocument> range =
         only != null
@@ -157,7 +157,7 @@ public final class MemLockTable {
             : locks.tailMap(cursor == null ? query.prefix() : cursor, true);
     int count = 0;
     for (LockDocument lock : range.values()) {
-      if (!query.matches(lock.name)) {
+      if (!query.matches(lock.name.value())) {
         return null;
       }
       if (count == query.limit()) {

@@ -310,7 +310,7 @@ public final class DocumentStore implements LockStore {
 
   @Override
   public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
-    LockName only = query.name();
+    LockName only = query.name() == null ? null : LockName.of(query.name());
     if (only != null) {
       return ListedTexts.read(documents, List.of(LockUpdater.PREFIX + only.value()))
           .thenCompose(listed -> views(listed, query))

@@ -69,7 +69,7 @@ public interface PartitionedStore extends LockStore {
    */
   @Override
   default CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
-    LockName name = query.name();
+    LockName name = query.name() == null ? null : LockName.of(query.name());
     if (name != null) {
       return partition(partitionOf(name)).inspect(query);
     }

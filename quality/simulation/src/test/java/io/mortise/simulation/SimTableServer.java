@@ -244,7 +244,7 @@ final class SimTableServer extends SimServer {
 
   /** Whoever holds since this step must be alive. */
   private void checkHolders(LockName name) {
-    for (LockInfo view : table.inspect(LockQuery.of(name), micros()).items()) {
+    for (LockInfo view : table.inspect(LockQuery.of(name.value()), micros()).items()) {
       for (LockParticipant holder : view.holders()) {
         if (held.add(AttemptId.parse(holder.attempt())) && holder.isGone()) {
           invariantChecker.violation(

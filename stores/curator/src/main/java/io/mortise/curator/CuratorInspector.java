@@ -51,7 +51,7 @@ final class CuratorInspector {
     guard.lock();
     try {
       ZooKeeper open = adminConnection.client();
-      LockName only = query.name();
+      LockName only = query.name() == null ? null : LockName.of(query.name());
       if (only == null) {
         return new LockTreeWalker(open, query).page();
       } else if (LockPaths.refusal(only) != null) {
@@ -284,7 +284,7 @@ final class CuratorInspector {
       boolean semaphore =
           children.contains(SemaphoreNodes.LEASES) && children.contains(SemaphoreNodes.LOCKS);
       if (!before
-          && query.matches(name)
+          && query.matches(name.value())
           && (children.isEmpty() || semaphore || hasNodes(children))) {
         LockInfo view = view(open, name, children);
         if (view != null && (query.idle() || !isIdle(view))) {

@@ -38,7 +38,7 @@ class InspectionTest {
   }
 
   private static LockInfo look(LockStore store) {
-    return BoundedWait.join(store.inspect(LockQuery.of(NAME))).items().get(0);
+    return BoundedWait.join(store.inspect(LockQuery.of(NAME.value()))).items().get(0);
   }
 
   @Test

@@ -57,7 +57,7 @@ class RoundTripsTest {
       holder.granted("looked at", holder.attempt());
       AttemptId waiting = waiter.attempt();
       waiter.acquire("looked at", waiting);
-      LockQuery query = LockQuery.of(LockName.of("looked at"));
+      LockQuery query = LockQuery.of("looked at");
       assertThat(
               fewest(
                   counting,

@@ -96,8 +96,7 @@ class SweepTest {
                 BoundedWait.join(store.sweep(100));
                 return BoundedWait.join(store.inspect(LockQuery.all())).items().size() == 1;
               });
-      assertThat(BoundedWait.join(store.inspect(LockQuery.of(LockName.of("kept")))).items())
-          .hasSize(1);
+      assertThat(BoundedWait.join(store.inspect(LockQuery.of("kept"))).items()).hasSize(1);
       assertThat(BoundedWait.join(store.judge(dead.id())))
           .isInstanceOf(io.mortise.spi.SessionVerdict.SessionEnded.class);
     }

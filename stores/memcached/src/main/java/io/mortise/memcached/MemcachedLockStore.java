@@ -151,7 +151,7 @@ final class MemcachedLockStore extends ExpiringKeyStore {
 
   @Override
   public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
-    LockName name = query.name();
+    LockName name = query.name() == null ? null : LockName.of(query.name());
     if (name == null) {
       return refused("cannot list locks: look at one by its name");
     }

@@ -241,7 +241,7 @@ final class QuorumInspector {
       views =
           views.thenCompose(
               list ->
-                  gather(one -> one.inspect(LockQuery.of(LockName.of(found.name()))))
+                  gather(one -> one.inspect(LockQuery.of(found.name())))
                       .thenApply(
                           memberReplies -> {
                             LockInfo view = firstKnownBy(listCursor, query.idle(), memberReplies);
@@ -399,7 +399,7 @@ final class QuorumInspector {
   private static CompletionStage<Reply.Ended> evictIn(
       LockStore member, LockName name, AttemptId attempt, Eviction how) {
     return member
-        .inspect(LockQuery.of(name))
+        .inspect(LockQuery.of(name.value()))
         .thenCompose(
             page -> {
               AttemptId there = attempt;

@@ -77,7 +77,9 @@ class FailedAttemptCleanupTest {
   }
 
   private List<LockParticipant> holdersIn(int member) {
-    return BoundedWait.join(members.get(member).inspect(LockQuery.of(LOCK))).items().stream()
+    return BoundedWait.join(members.get(member).inspect(LockQuery.of(LOCK.value())))
+        .items()
+        .stream()
         .flatMap(view -> view.holders().stream())
         .toList();
   }

@@ -87,7 +87,7 @@ final class SimMember {
 
   /** What stands there, asked of nobody. */
   List<LockInfo> look(LockName name) {
-    return table.inspect(LockQuery.of(name)).toCompletableFuture().join().items();
+    return table.inspect(LockQuery.of(name.value())).toCompletableFuture().join().items();
   }
 
   @Override

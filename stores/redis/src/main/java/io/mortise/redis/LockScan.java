@@ -1,5 +1,6 @@
 package io.mortise.redis;
 
+import io.mortise.LockName;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
@@ -39,8 +40,9 @@ final class LockScan {
   }
 
   CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
-    if (query.name() != null) {
-      return shown(query, view(keys.lock(query.name())))
+    String name = query.name();
+    if (name != null) {
+      return shown(query, view(keys.lock(LockName.of(name))))
           .thenApply(view -> new Page<>(view.stream().toList(), null));
     }
     String pattern = keys.everyLock(query.prefix());

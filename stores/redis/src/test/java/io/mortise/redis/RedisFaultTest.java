@@ -149,7 +149,7 @@ class RedisFaultTest {
     }
     admin.scriptFlush();
     assertThat(party.renew()).isInstanceOf(Renewal.Renewed.class);
-    assertThat(SimulatedProcess.join(store.inspect(LockQuery.of(LOCK))).items()).hasSize(1);
+    assertThat(SimulatedProcess.join(store.inspect(LockQuery.of(LOCK.value()))).items()).hasSize(1);
   }
 
   @ParameterizedTest
@@ -377,7 +377,7 @@ class RedisFaultTest {
     assertThat(took).isBetween(Duration.ofMillis(900), Duration.ofSeconds(15));
     server.resume();
     awaitGrant(party, LockName.of("another"));
-    assertThat(SimulatedProcess.join(store.inspect(LockQuery.of(LOCK))).items()).isEmpty();
+    assertThat(SimulatedProcess.join(store.inspect(LockQuery.of(LOCK.value()))).items()).isEmpty();
   }
 
   @Test

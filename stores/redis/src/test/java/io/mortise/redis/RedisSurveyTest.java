@@ -89,7 +89,7 @@ class RedisSurveyTest {
         replies.add(party.send(SimulatedProcess.acquiring(name, party.attempt(), true)));
       }
       replies.forEach(SimulatedProcess::join);
-      LockInfo view = BoundedWait.join(store.inspect(LockQuery.of(name))).items().get(0);
+      LockInfo view = BoundedWait.join(store.inspect(LockQuery.of(name.value()))).items().get(0);
       assertThat(view.waiters()).hasSize(1_000);
       assertThat(view.waiterCount()).isEqualTo(1_100);
       assertThat(BoundedWait.join(store.inspect(LockQuery.all().summarized())).items())
@@ -107,7 +107,7 @@ class RedisSurveyTest {
       SessionDriver a = SessionDriver.open(store, LONG, "a");
       a.hold(name, Mode.EXCLUSIVE);
       admin.call("DEL", "m::s:" + a.id().value());
-      LockInfo view = BoundedWait.join(store.inspect(LockQuery.of(name))).items().get(0);
+      LockInfo view = BoundedWait.join(store.inspect(LockQuery.of(name.value()))).items().get(0);
       LockParticipant holder = view.holders().get(0);
       assertThat(holder.sessionLeft()).isZero();
       assertThat(holder.client()).isEqualTo(new ClientInfo("testhost", 4711, "a"));

@@ -151,7 +151,7 @@ final class ZooKeeperInspector {
   // ---- Inspecting ----
 
   CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
-    LockName only = query.name();
+    LockName only = query.name() == null ? null : LockName.of(query.name());
     return this.<Page<LockInfo>>ask(
         (client, answer) -> {
           LockPageReader lockPageReader = new LockPageReader(client, query, answer);
@@ -213,7 +213,7 @@ final class ZooKeeperInspector {
         next();
         return;
       }
-      if (!query.matches(name)) {
+      if (!query.matches(name.value())) {
         next();
         return;
       }

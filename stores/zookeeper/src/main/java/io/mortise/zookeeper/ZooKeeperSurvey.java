@@ -83,7 +83,7 @@ final class ZooKeeperSurvey {
     for (String node : nodes) {
       try {
         LockName name = NodeNames.decode(node);
-        if (query.matches(name)) {
+        if (query.matches(name.value())) {
           named.add(new NamedNode(node, name));
         }
       } catch (IllegalArgumentException e) {

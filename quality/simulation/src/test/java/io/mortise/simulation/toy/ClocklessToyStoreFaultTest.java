@@ -69,7 +69,7 @@ class ClocklessToyStoreFaultTest {
   }
 
   private List<AttemptId> holders() {
-    return BoundedWait.join(store.inspect(LockQuery.of(LOCK))).items().stream()
+    return BoundedWait.join(store.inspect(LockQuery.of(LOCK.value()))).items().stream()
         .flatMap(lock -> lock.holders().stream())
         .map(holder -> AttemptId.parse(holder.attempt()))
         .toList();
@@ -198,7 +198,7 @@ class ClocklessToyStoreFaultTest {
   }
 
   private LockParticipant holder(LockStore by) {
-    return BoundedWait.join(by.inspect(LockQuery.of(LOCK))).items().get(0).holders().get(0);
+    return BoundedWait.join(by.inspect(LockQuery.of(LOCK.value()))).items().get(0).holders().get(0);
   }
 
   /** Nobody has judged it, and by its last renewal it is dead. */

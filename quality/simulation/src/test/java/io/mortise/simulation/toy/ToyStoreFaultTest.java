@@ -113,7 +113,7 @@ class ToyStoreFaultTest {
   }
 
   private static List<AttemptId> view(LockStore store, LockName name) {
-    return BoundedWait.join(store.inspect(LockQuery.of(name))).items().stream()
+    return BoundedWait.join(store.inspect(LockQuery.of(name.value()))).items().stream()
         .flatMap(lock -> lock.holders().stream())
         .map(holder -> AttemptId.parse(holder.attempt()))
         .toList();

@@ -41,7 +41,7 @@ public final class JdbcInspector {
   }
 
   public Page<LockInfo> page(LockQuery query) throws SQLException {
-    LockName only = query.name();
+    LockName only = query.name() == null ? null : LockName.of(query.name());
     if (only != null) {
       LockRepository.LockSnapshot lockSnapshot = repository.look(only.value(), SHOWN, clock);
       boolean shown =
@@ -62,7 +62,7 @@ public final class JdbcInspector {
     String from = query.cursor() == null ? "" : query.cursor();
     List<LockRow> locks =
         repository.page(query, from, now, query.limit() + 1).stream()
-            .takeWhile(lock -> query.matches(lock.name))
+            .takeWhile(lock -> query.matches(lock.name.value()))
             .toList();
     return locks.size() > query.limit()
         ? new Page<>(locks.subList(0, query.limit()), locks.get(query.limit()).name.value())

@@ -187,7 +187,7 @@ class LockedRowTest {
   @Test
   void givenLockWhoseRowSomebodyKeepsLocked_whenInspected_thenItIsShownAllTheSame()
       throws Exception {
-    LockQuery query = LockQuery.of(LockName.of(NAME));
+    LockQuery query = LockQuery.of(NAME);
     assertThat(BoundedWait.join(store.inspect(query)).items())
         .singleElement()
         .satisfies(view -> assertThat(view.holders()).hasSize(1));

@@ -22,7 +22,7 @@ final class PlainScan {
   }
 
   CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
-    LockName name = query.name();
+    LockName name = query.name() == null ? null : LockName.of(query.name());
     if (name != null && PlainKeys.isFact(name)) {
       return CompletableFuture.completedFuture(new Page<>(List.of(), null));
     } else if (name != null) {

@@ -8,7 +8,6 @@ import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
-import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
@@ -219,7 +218,7 @@ abstract class ClientSuite {
   }
 
   private List<LockInfo> look(String name) {
-    return BoundedWait.join(store().inspect(LockQuery.of(LockName.of(name)))).items();
+    return BoundedWait.join(store().inspect(LockQuery.of(name))).items();
   }
 
   /** Until so many attempts stand in the store's queue. */

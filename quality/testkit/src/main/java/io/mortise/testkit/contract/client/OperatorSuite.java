@@ -34,6 +34,15 @@ class OperatorSuite extends ClientSuite {
   }
 
   @Test
+  void givenPrefixThatNoNameHas_thenItIsRefused() {
+    LockAdmin admin = peer("a").client().admin();
+    for (String prefix : List.of("a\nb", "\ud83d")) {
+      assertThatThrownBy(() -> admin.list(LockQuery.beginningWith(prefix)))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
   void givenLease_thenASurveyShowsIt_andTheSessionsShowItsProcess() throws Exception {
     Assumptions.assumeTrue(under.listsLocks(), "the store lists no locks");
     Peer a = peer("a");

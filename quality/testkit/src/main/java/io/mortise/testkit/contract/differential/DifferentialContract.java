@@ -203,7 +203,7 @@ public abstract class DifferentialContract {
   }
 
   private static @Nullable LockInfo view(LockStore store, LockName name) {
-    List<LockInfo> views = BoundedWait.join(store.inspect(LockQuery.of(name))).items();
+    List<LockInfo> views = BoundedWait.join(store.inspect(LockQuery.of(name.value()))).items();
     return views.isEmpty() ? null : views.get(0);
   }
 }

@@ -171,7 +171,7 @@ public final class ExpiringKeyTable implements LockStore {
 
   @Override
   public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
-    LockName only = query.name();
+    LockName only = query.name() == null ? null : LockName.of(query.name());
     return done(
         new Page<>(
             keys.entrySet().stream()

@@ -166,7 +166,7 @@ abstract class StoreSuite {
   }
 
   final Optional<LockInfo> look(LockName name) {
-    Page<LockInfo> page = BoundedWait.join(store().inspect(LockQuery.of(name)));
+    Page<LockInfo> page = BoundedWait.join(store().inspect(LockQuery.of(name.value())));
     return page.items().stream().findFirst();
   }
 

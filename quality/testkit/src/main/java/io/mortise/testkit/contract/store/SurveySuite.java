@@ -1,7 +1,6 @@
 package io.mortise.testkit.contract.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
@@ -242,14 +241,6 @@ class SurveySuite extends StoreSuite {
             .containsExactlyInAnyOrderElementsOf(expected);
       }
     }
-  }
-
-  @Test
-  void givenPrefixThatNoNameHas_thenItIsRefused() {
-    assertThatThrownBy(() -> LockQuery.beginningWith("a\nb"))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> LockQuery.beginningWith("\ud83d"))
-        .isInstanceOf(IllegalArgumentException.class);
   }
 
   /** What the survey says is what a look at each lock says, but for what it leaves out. */
