@@ -70,6 +70,7 @@ final class EngineAdmin implements LockAdmin {
 
   @Override
   public Page<LockInfo> list(LockQuery query) {
+    Objects.requireNonNull(query, "query");
     if (!query.prefix().isEmpty()) {
       var unused = LockName.of(query.prefix());
     }
