@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockQuery;
 import io.mortise.function.CheckedRunnable;
 import io.mortise.function.CheckedSupplier;
 import java.time.Duration;
@@ -101,7 +102,7 @@ class NullArgumentsTest {
     refuses("task", () -> group.withLocks(SECOND, SUPPLIER));
     refuses("task", () -> group.tryWithLocks(null));
     refuses("task", () -> group.withLocksAsync(null));
-    assertThat(client.admin().list("", null, 10).items()).isEmpty();
+    assertThat(client.admin().list(LockQuery.all().page(null, 10)).items()).isEmpty();
     try (GroupLease lease = group.acquire()) {
       refuses("name", () -> lease.lease(null));
     }
@@ -114,7 +115,8 @@ class NullArgumentsTest {
     refuses("value", () -> LeaderOptions.DEFAULTS.withMinimumTerm(null));
     refuses("value", () -> LeaderOptions.DEFAULTS.withLabel(null));
     refuses("name", () -> client.admin().find(null));
-    refuses("prefix", () -> client.admin().list(null, null, 1));
+    refuses("query", () -> client.admin().list(null));
+    refuses("prefix", () -> client.admin().list(LockQuery.beginningWith(null).page(null, 1)));
     refuses("name", () -> client.admin().evict(null, "x", Eviction.CLOSE));
     refuses("attempt", () -> client.admin().evict("a", null, Eviction.CLOSE));
     refuses("how", () -> client.admin().evict("a", "x", null));

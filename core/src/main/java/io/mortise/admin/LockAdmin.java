@@ -29,41 +29,19 @@ public interface LockAdmin {
   Optional<LockInfo> find(String name);
 
   /**
-   * Looks at the locks that are held, waited for or shut, a page at a time. A page may have fewer
-   * locks than the limit, or none, and still not be the last: only {@link Page#next()} tells. A
-   * page takes several round trips where the store has several servers, or must look at other keys.
+   * Looks at some of the locks, a page at a time, in as much detail as the query says. A page may
+   * have fewer locks than the limit, or none, and still not be the last: only {@link Page#next()}
+   * tells, and {@link LockQuery#page} goes on there. A page takes several round trips where the
+   * store has several servers, or must look at other keys. A lock that is there all the time is
+   * found, in a summary of Redis perhaps twice.
    *
-   * @param prefix what the names begin with; empty for all. SQL, the store in memory and a server
-   *     of documents read no other locks. Redis passes over the names of others and reads only
-   *     their keys. ZooKeeper reads all names, and looks at these
-   * @param cursor {@link Page#next()} of the page before, with the same prefix; null for the first
-   * @param limit the most locks of the page
-   * @throws IllegalArgumentException if the limit is not within 1 and {@link #MAX_PAGE}, no name
-   *     can begin with the prefix, or the cursor is not one that this store can read
-   */
-  Page<LockInfo> list(String prefix, @Nullable String cursor, int limit);
-
-  /**
-   * As {@link #list}, with locks that are free and were used lately.
+   * <p>Of a prefix SQL, the store in memory and a server of documents read no other locks. Redis
+   * passes over the names of others and reads only their keys. ZooKeeper reads all names, and looks
+   * at these.
    *
-   * @throws IllegalArgumentException as {@link #list}
+   * @throws IllegalArgumentException if the cursor is not one that this store can read
    */
-  Page<LockInfo> listAll(String prefix, @Nullable String cursor, int limit);
-
-  /**
-   * Looks at the locks that are held, waited for or shut, many at a time and little of each: for
-   * tools that look at all locks again and again. A page costs a store that has something better
-   * than {@link #list} a few round trips and a small part of the work; elsewhere it costs the same.
-   * A page may have fewer locks than the limit, or none, and still not be the last. A lock that is
-   * there all the time is found, on Redis perhaps twice.
-   *
-   * @param prefix as in {@link #list}
-   * @param cursor {@link Page#next()} of the page before, with the same prefix; null for the first
-   * @param limit the most locks of the page
-   * @throws IllegalArgumentException as {@link #list}
-   */
-  @Beta
-  Page<LockSummary> survey(String prefix, @Nullable String cursor, int limit);
+  Page<LockInfo> list(LockQuery query);
 
   /**
    * Lists the sessions of processes, also of those that hold and wait for nothing. A session that
@@ -84,10 +62,11 @@ public interface LockAdmin {
    * once, and the others while the stream is consumed; each lock is a snapshot of its own.
    */
   default Stream<LockInfo> stream(String prefix) {
+    LockQuery all = LockQuery.beginningWith(prefix).page(null, MAX_PAGE);
     return Stream.iterate(
-            Optional.of(list(prefix, null, MAX_PAGE)),
+            Optional.of(list(all)),
             Optional::isPresent,
-            page -> page.map(Page::next).map(following -> list(prefix, following, MAX_PAGE)))
+            page -> page.map(Page::next).map(following -> list(all.page(following, MAX_PAGE))))
         .flatMap(Optional::stream)
         .flatMap(page -> page.items().stream());
   }

@@ -17,10 +17,11 @@ import org.jspecify.annotations.Nullable;
  * @param share what it holds or waits for
  * @param token the first fencing token of a holder; 0 for a waiter
  * @param since how long it has held or waited, by the store's time; zero if the store does not know
- * @param sessionLeft how long its session lives without a further renewal; zero if it is over. In a
- *     store without a clock of its own, of a session that nobody has judged: for how long this
- *     client has yet to see it without a renewal until it can be judged. A first look tells the
- *     whole TTL, also of a dead one: see {@code renewedAgo}
+ * @param sessionLeft how long its session lives without a further renewal; zero if it is over, null
+ *     if only {@link LockQuery.Detail#SUMMARY} was asked for. In a store without a clock of its
+ *     own, of a session that nobody has judged: for how long this client has yet to see it without
+ *     a renewal until it can be judged. A first look tells the whole TTL, also of a dead one: see
+ *     {@code renewedAgo}
  * @param sessionTtl how long its session lives after each renewal; zero if the store does not know.
  *     Of a session that is over it is known where the client is
  * @param atMostLeft what is left of a holder's at-most time; null if there is none. A store without
@@ -39,7 +40,7 @@ public record LockParticipant(
     Share share,
     long token,
     Duration since,
-    Duration sessionLeft,
+    @Nullable Duration sessionLeft,
     @Nullable Duration atMostLeft,
     boolean sticky,
     @Nullable Duration idleLeft,
@@ -48,6 +49,28 @@ public record LockParticipant(
   /** With all that a store may know. */
   @Beta
   public LockParticipant {}
+
+  /** The same, kept idle by this client for so long. */
+  public LockParticipant idleFor(@Nullable Duration left) {
+    return new LockParticipant(
+        attempt,
+        client,
+        label,
+        share,
+        token,
+        since,
+        sessionLeft,
+        atMostLeft,
+        sticky,
+        left,
+        sessionTtl,
+        renewedAgo);
+  }
+
+  /** Whether its session is known to be over. */
+  public boolean isGone() {
+    return sessionLeft != null && sessionLeft.isZero();
+  }
 
   /**
    * A process that uses locks.

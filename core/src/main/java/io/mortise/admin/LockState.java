@@ -14,8 +14,8 @@ public enum LockState {
   FREE;
 
   /**
-   * The state of a lock with so many holders, or {@link LockSummary#SOME}, and waiters, that is
-   * shut for so long.
+   * The state of a lock with so many holders, or {@link LockInfo#SOME}, and waiters, that is shut
+   * for so long.
    */
   static LockState of(int holders, int waiters, Duration shutFor) {
     if (holders != 0) {

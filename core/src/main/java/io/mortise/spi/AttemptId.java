@@ -1,5 +1,9 @@
 package io.mortise.spi;
 
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.Share;
+import io.mortise.admin.LockQuery;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +52,41 @@ public record AttemptId(SessionId session, long number) {
    */
   public String encoded() {
     return session.value() + Base64Digits.encode(number, 10);
+  }
+
+  /**
+   * A holder or waiter with this attempt, as people see it; see {@link LockParticipant}.
+   *
+   * @param sessionLeft null in a summary, which does not look at sessions
+   */
+  public LockParticipant participant(
+      @Nullable ClientLabel client,
+      String label,
+      Share share,
+      long token,
+      Duration since,
+      @Nullable Duration sessionLeft,
+      @Nullable Duration atMostLeft,
+      Duration sessionTtl,
+      @Nullable Duration renewedAgo) {
+    return new LockParticipant(
+        encoded(),
+        client == null ? null : client.info(),
+        label,
+        share,
+        token,
+        since,
+        sessionLeft,
+        atMostLeft,
+        isSticky(),
+        null,
+        sessionTtl,
+        renewedAgo);
+  }
+
+  /** A holder with this attempt in a {@linkplain LockQuery.Detail#SUMMARY summary}. */
+  public LockParticipant holder(String label, Share share, Duration since) {
+    return participant(null, label, share, 0, since, null, null, Duration.ZERO, null);
   }
 
   /**

@@ -4,7 +4,8 @@ import io.mortise.LockName;
 import io.mortise.Store;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.annotation.Beta;
@@ -186,23 +187,12 @@ public interface LockStore extends Store {
    */
   CompletionStage<SessionVerdict> judge(SessionId session);
 
-  /** Looks at locks without changing anything. */
-  CompletionStage<Page<LockView>> inspect(LockQuery query);
-
   /**
-   * Looks at many locks and little of each, in few round trips, without changing anything. Shows
-   * the locks that {@link #inspect} shows, with the same cursor's rules. What it cannot tell
-   * without looking further it leaves out, as {@link io.mortise.admin.LockSummary} describes. The
-   * default goes by {@code inspect}, and is as dear.
-   *
-   * @param query of all locks or those of a prefix; not of a name
+   * Looks at locks without changing anything. A query for a {@linkplain LockQuery.Detail#SUMMARY
+   * summary} is for tools that look at all locks again and again: a store that tells little of many
+   * locks in fewer round trips does so then, with the same locks and the same cursor's rules.
    */
-  @Beta
-  default CompletionStage<Page<LockSummary>> survey(LockQuery query) {
-    return inspect(query)
-        .thenApply(
-            page -> new Page<>(page.items().stream().map(LockView::summary).toList(), page.next()));
-  }
+  CompletionStage<Page<LockInfo>> inspect(LockQuery query);
 
   /**
    * Lists sessions, alive or over, without changing anything. The default refuses: what hangs on a

@@ -1,5 +1,9 @@
 package io.mortise.spi;
 
+import io.mortise.admin.LockParticipant.Access;
+import io.mortise.admin.LockParticipant.Share;
+import java.util.OptionalInt;
+
 /**
  * How much of a lock an attempt wants: a weight out of a capacity. Exclusive takes all of {@link
  * #SHARERS}, shared takes one of it, permits take k of n; so a mutex and the write side of a
@@ -48,6 +52,19 @@ public record Mode(int weight, int capacity) {
   /** For people: {@code exclusive}, {@code shared} or {@code 2 of 10 permits}. */
   public String text() {
     return text(weight, capacity);
+  }
+
+  /** The same in the words of the API, of numbers that nobody has checked. */
+  public static Share share(int weight, int capacity) {
+    if (capacity != SHARERS) {
+      return new Share(Access.PERMITS, weight, capacity);
+    }
+    return new Share(weight == capacity ? Access.EXCLUSIVE : Access.SHARED, 0, 0);
+  }
+
+  /** How many permits a semaphore of this capacity has; empty for locks and read/write locks. */
+  public static OptionalInt permits(int capacity) {
+    return capacity == SHARERS ? OptionalInt.empty() : OptionalInt.of(capacity);
   }
 
   /** The same of numbers that nobody has checked, as a store shows them. */

@@ -8,9 +8,7 @@ import io.mortise.admin.LocalWaits;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
-import io.mortise.admin.LockParticipant.Access;
-import io.mortise.admin.LockParticipant.Share;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.admin.StoreInfo;
@@ -18,11 +16,7 @@ import io.mortise.admin.StoreInfo.Feature;
 import io.mortise.internal.runtime.StoreCall;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
-import io.mortise.spi.Mode;
 import io.mortise.spi.StoreProfile;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -70,18 +64,17 @@ final class EngineAdmin implements LockAdmin {
 
   @Override
   public Optional<LockInfo> find(String name) {
-    LockQuery query = LockQuery.of(LockName.of(name));
+    LockQuery query = LockQuery.of(LockName.of(name).value());
     return ask(() -> store.inspect(query)).items().stream().findFirst().map(this::info);
   }
 
   @Override
-  public Page<LockInfo> list(String prefix, @Nullable String cursor, int limit) {
-    return page(query(prefix, cursor, limit, false));
-  }
-
-  @Override
-  public Page<LockInfo> listAll(String prefix, @Nullable String cursor, int limit) {
-    return page(query(prefix, cursor, limit, true));
+  public Page<LockInfo> list(LockQuery query) {
+    if (!query.prefix().isEmpty()) {
+      var unused = LockName.of(query.prefix());
+    }
+    Page<LockInfo> page = askPage(() -> store.inspect(query));
+    return new Page<>(page.items().stream().map(this::info).toList(), page.next());
   }
 
   private <T> T ask(Callable<CompletionStage<T>> question) {
@@ -100,21 +93,6 @@ final class EngineAdmin implements LockAdmin {
       throw new LockException(
           "Interrupted while asking store '" + store.profile().display() + "'.", e);
     }
-  }
-
-  private static LockQuery query(String prefix, @Nullable String cursor, int limit, boolean idle) {
-    return new LockQuery(null, Objects.requireNonNull(prefix, "prefix"), cursor, limit, idle);
-  }
-
-  private Page<LockInfo> page(LockQuery query) {
-    var page = askPage(() -> store.inspect(query));
-    return new Page<>(page.items().stream().map(this::info).toList(), page.next());
-  }
-
-  @Override
-  public Page<LockSummary> survey(String prefix, @Nullable String cursor, int limit) {
-    LockQuery query = query(prefix, cursor, limit, false);
-    return askPage(() -> store.survey(query));
   }
 
   @Override
@@ -166,41 +144,27 @@ final class EngineAdmin implements LockAdmin {
     return "LockAdmin[" + store.profile().display() + "]";
   }
 
-  private LockInfo info(LockView lock) {
+  /** With what only this process knows: for how long it keeps a lock idle. */
+  private LockInfo info(LockInfo lock) {
+    if (lock.holders().stream().noneMatch(LockParticipant::sticky)) {
+      return lock;
+    }
+    LockName name = LockName.of(lock.name());
     return new LockInfo(
-        lock.name().value(),
+        lock.name(),
         lock.permits(),
         lock.lastToken(),
         lock.shutFor(),
-        lock.holders().stream().map(participant -> party(lock, participant)).toList(),
-        lock.waiters().stream().map(participant -> party(lock, participant)).toList(),
+        lock.holders().stream().map(holder -> withIdleTime(name, holder)).toList(),
+        lock.waiters(),
+        lock.holderCount(),
         lock.waiterCount(),
         lock.lastEnd());
   }
 
-  private LockParticipant party(LockView lock, LockView.Participant participant) {
-    ClientLabel client = participant.client();
-    boolean sticky = participant.attempt().isSticky();
-    return new LockParticipant(
-        participant.attempt().encoded(),
-        client == null ? null : client.info(),
-        participant.label(),
-        share(participant.weight(), lock.capacity()),
-        participant.token(),
-        participant.since(),
-        participant.sessionLeft(),
-        participant.atMostLeft(),
-        sticky,
-        sticky ? ownLocks.idleLeft(lock.name(), participant.attempt()) : null,
-        participant.sessionTtl(),
-        participant.renewedAgo());
-  }
-
-  /** The numbers are a store's, which nobody has checked. */
-  private static Share share(int weight, int capacity) {
-    if (capacity != Mode.SHARERS) {
-      return new Share(Access.PERMITS, weight, capacity);
-    }
-    return new Share(weight == capacity ? Access.EXCLUSIVE : Access.SHARED, 0, 0);
+  private LockParticipant withIdleTime(LockName name, LockParticipant holder) {
+    return holder.sticky()
+        ? holder.idleFor(ownLocks.idleLeft(name, AttemptId.parse(holder.attempt())))
+        : holder;
   }
 }

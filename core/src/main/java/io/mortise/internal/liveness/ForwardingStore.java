@@ -3,14 +3,13 @@ package io.mortise.internal.liveness;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Fact;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.SessionId;
@@ -64,13 +63,8 @@ public abstract class ForwardingStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
     return store.inspect(query);
-  }
-
-  @Override
-  public CompletionStage<Page<LockSummary>> survey(LockQuery query) {
-    return store.survey(query);
   }
 
   @Override

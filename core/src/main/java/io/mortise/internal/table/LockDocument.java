@@ -1,9 +1,10 @@
 package io.mortise.internal.table;
 
 import io.mortise.LockName;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockView;
+import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import java.time.Duration;
@@ -86,46 +87,48 @@ public final class LockDocument extends LockRecord {
   }
 
   /** What people see of it. */
-  public LockView view(LockStep.Liveness sessions, long now) {
-    List<LockView.Participant> shownHolders =
+  public LockInfo view(LockStep.Liveness sessions, long now) {
+    List<LockParticipant> shownHolders =
         holders.values().stream()
             .sorted(Comparator.comparingLong(hold -> hold.token))
             .map(hold -> holder(hold, sessions, now))
             .toList();
-    List<LockView.Participant> shownWaiters =
+    List<LockParticipant> shownWaiters =
         queue.values().stream().limit(SHOWN).map(waiter -> waiter(waiter, sessions, now)).toList();
     long shut =
         holders.values().stream()
             .filter(hold -> sessions.left(hold.attempt.session(), now) == 0)
             .mapToLong(hold -> hold.atLeastUntil)
             .reduce(shutUntil, Math::max);
-    return new LockView(
-        name,
-        capacity,
+    return new LockInfo(
+        name.value(),
+        Mode.permits(capacity),
         lastToken,
         since(now, shut),
         shownHolders,
         shownWaiters,
+        holders.size(),
         queue.size(),
         lastEndedHold());
   }
 
-  /** The line of a survey. */
-  LockSummary summary(long now) {
+  /** What a summary tells. */
+  LockInfo summary(long now) {
     HoldEntry first =
         holders.values().stream().min(Comparator.comparingLong(hold -> hold.token)).orElse(null);
-    return new LockSummary(
+    return LockInfo.summary(
         name.value(),
-        LockView.permits(capacity),
+        Mode.permits(capacity),
         holders.size(),
         queue.size(),
-        first == null ? null : first.attempt.encoded(),
-        first == null ? "" : first.label,
-        first == null ? Duration.ZERO : since(first.since, now),
+        first == null
+            ? null
+            : first.attempt.holder(
+                first.label, Mode.share(first.weight, capacity), since(first.since, now)),
         since(now, shutUntil));
   }
 
-  private static LockView.Participant holder(HoldEntry hold, LockStep.Liveness sessions, long now) {
+  private LockParticipant holder(HoldEntry hold, LockStep.Liveness sessions, long now) {
     return participant(
         hold.attempt,
         hold.label,
@@ -137,8 +140,7 @@ public final class LockDocument extends LockRecord {
         now);
   }
 
-  private static LockView.Participant waiter(
-      WaiterEntry waiter, LockStep.Liveness sessions, long now) {
+  private LockParticipant waiter(WaiterEntry waiter, LockStep.Liveness sessions, long now) {
     Request.Acquire request = waiter.request();
     return participant(
         waiter.attempt(),
@@ -151,7 +153,7 @@ public final class LockDocument extends LockRecord {
         now);
   }
 
-  private static LockView.Participant participant(
+  private LockParticipant participant(
       AttemptId attempt,
       String label,
       int weight,
@@ -161,11 +163,10 @@ public final class LockDocument extends LockRecord {
       LockStep.Liveness sessions,
       long now) {
     SessionId session = attempt.session();
-    return new LockView.Participant(
-        attempt,
+    return attempt.participant(
         sessions.client(session, now),
         label,
-        weight,
+        Mode.share(weight, capacity),
         token,
         since(began, now),
         LockRecord.duration(sessions.left(session, now)),

@@ -65,7 +65,7 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
     /** How long a session lives after each renewal; zero if that is not known any more. */
     Duration ttl(SessionId session);
 
-    /** See {@link io.mortise.spi.LockView.Participant}. */
+    /** See {@link io.mortise.admin.LockParticipant}. */
     default @Nullable Duration renewedAgo(SessionId session, long now) {
       return null;
     }

@@ -2,13 +2,12 @@ package io.mortise.internal.table;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -137,23 +136,20 @@ public final class MemLockTable {
   }
 
   /** See {@link io.mortise.spi.LockStore#inspect}. */
-  public Page<LockView> inspect(LockQuery query, long now) {
-    List<LockView> views = new ArrayList<>();
-    String next = page(query, now, lock -> views.add(lock.view(sessions, now)));
-    return new Page<>(views, next);
-  }
-
-  /** See {@link io.mortise.spi.LockStore#survey}. */
-  public Page<LockSummary> survey(LockQuery query, long now) {
-    List<LockSummary> lines = new ArrayList<>();
-    String next = page(query, now, lock -> lines.add(lock.summary(now)));
-    return new Page<>(lines, next);
+  public Page<LockInfo> inspect(LockQuery query, long now) {
+    List<LockInfo> infos = new ArrayList<>();
+    String next =
+        page(
+            query,
+            now,
+            lock -> infos.add(query.isSummary() ? lock.summary(now) : lock.view(sessions, now)));
+    return new Page<>(infos, next);
   }
 
   /** Shows the locks of one page; returns where the next begins. */
   private @Nullable String page(LockQuery query, long now, Consumer<LockDocument> shown) {
     settle(now);
-    LockName only = query.name();
+    LockName only = query.name() == null ? null : LockName.of(query.name());
     String cursor = query.cursor();
     Map<String, LockDocument> range =
         only != null
@@ -161,7 +157,7 @@ public final class MemLockTable {
             : locks.tailMap(cursor == null ? query.prefix() : cursor, true);
     int count = 0;
     for (LockDocument lock : range.values()) {
-      if (!query.matches(lock.name)) {
+      if (!query.matches(lock.name.value())) {
         return null;
       }
       if (count == query.limit()) {

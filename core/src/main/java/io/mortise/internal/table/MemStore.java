@@ -3,15 +3,14 @@ package io.mortise.internal.table;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -109,13 +108,8 @@ public final class MemStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
     return CompletableFuture.completedFuture(step(now -> table.inspect(query, now)));
-  }
-
-  @Override
-  public CompletionStage<Page<LockSummary>> survey(LockQuery query) {
-    return CompletableFuture.completedFuture(step(now -> table.survey(query, now)));
   }
 
   @Override

@@ -2,6 +2,8 @@ package io.mortise.spi.document;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.annotation.Beta;
@@ -12,9 +14,7 @@ import io.mortise.internal.table.SessionDocument;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Request;
@@ -309,8 +309,8 @@ public final class DocumentStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
-    LockName only = query.name();
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
+    LockName only = query.name() == null ? null : LockName.of(query.name());
     if (only != null) {
       return ListedTexts.read(documents, List.of(LockUpdater.PREFIX + only.value()))
           .thenCompose(listed -> views(listed, query))
@@ -332,12 +332,12 @@ public final class DocumentStore implements LockStore {
     return keys.size() < limit ? "" : keys.get(keys.size() - 1);
   }
 
-  private CompletionStage<List<LockView>> views(List<ListedText> listed, LockQuery query) {
+  private CompletionStage<List<LockInfo>> views(List<ListedText> listed, LockQuery query) {
     return ListedTexts.each(listed, each -> view(each, query))
         .thenApply(views -> views.stream().flatMap(Optional::stream).toList());
   }
 
-  private CompletionStage<Optional<LockView>> view(ListedText listed, LockQuery query) {
+  private CompletionStage<Optional<LockInfo>> view(ListedText listed, LockQuery query) {
     LockName name = LockUpdater.name(listed.key()).orElse(null);
     if (name == null) { // Another program has made it.
       return CompletableFuture.completedFuture(Optional.empty());

@@ -2,15 +2,14 @@ package io.mortise.spi.partition;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.annotation.Beta;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Fact;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
@@ -69,8 +68,8 @@ public interface PartitionedStore extends LockStore {
    * <p>Goes through the parts one after the other; one that does not answer fails the page.
    */
   @Override
-  default CompletionStage<Page<LockView>> inspect(LockQuery query) {
-    LockName name = query.name();
+  default CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
+    LockName name = query.name() == null ? null : LockName.of(query.name());
     if (name != null) {
       return partition(partitionOf(name)).inspect(query);
     }
@@ -79,21 +78,6 @@ public interface PartitionedStore extends LockStore {
         query.limit(),
         partitions(),
         (part, cursor, limit) -> partition(part).inspect(query.page(cursor, limit)));
-  }
-
-  /**
-   * {@inheritDoc}
-   *
-   * <p>Goes through the parts one after the other; one that does not answer fails the page.
-   */
-  @Beta
-  @Override
-  default CompletionStage<Page<LockSummary>> survey(LockQuery query) {
-    return PartitionCursor.page(
-        query.cursor(),
-        query.limit(),
-        partitions(),
-        (part, cursor, limit) -> partition(part).survey(query.page(cursor, limit)));
   }
 
   /**

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
+import io.mortise.admin.LockQuery;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.TestStore;
 import java.sql.Connection;
@@ -124,7 +125,7 @@ class LiquibaseRunTest {
     migrate("changes.xml");
     assertThat(query("select count(*) from invoice")).isEqualTo("2");
     try (LockClient client = LockClient.connect(store)) {
-      assertThat(client.admin().listAll("", null, 10).items())
+      assertThat(client.admin().list(LockQuery.all().withIdle().page(null, 10)).items())
           .singleElement()
           .satisfies(
               lock -> {

@@ -12,6 +12,7 @@ import io.mortise.LockTimeoutException;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.Access;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.LockState;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -288,7 +289,8 @@ class LockedMethodTest {
     assertThatThrownBy(() -> service.anything("control\n"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("control character");
-    assertThat(app.other().admin().listAll("", null, 10).items()).isEmpty();
+    assertThat(app.other().admin().list(LockQuery.all().withIdle().page(null, 10)).items())
+        .isEmpty();
   }
 
   @Test

@@ -8,6 +8,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockQuery;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.LocalServer;
 import java.nio.charset.StandardCharsets;
@@ -295,7 +296,8 @@ class NewerVersionTest {
         Lease second = other.readWriteLock("both").readLock().acquireWithin(Trial.LONG)) {
       assertThat(one.readWriteLock("both").writeLock().tryAcquire()).isEmpty();
       assertThat(first.isValid() && second.isValid()).isTrue();
-      assertThat(one.admin().survey("", null, 10).items()).isNotEmpty();
+      assertThat(one.admin().list(LockQuery.all().summarized().page(null, 10)).items())
+          .isNotEmpty();
     }
     assertThat(one.admin().find("plain")).isPresent();
     one.once("report").run(lease -> "done");

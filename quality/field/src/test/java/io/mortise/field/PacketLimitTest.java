@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.LockQuery;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.ZooKeeperServer;
 import java.time.Duration;
@@ -64,11 +65,11 @@ class PacketLimitTest {
     try (ZooKeeperServer server = ZooKeeperServer.start(setup());
         LockClient holder = client(server)) {
       assertThat(take(holder, 700, "x".repeat(100))).allMatch(Lease::isValid);
-      assertThat(holder.admin().list("", null, 10).items()).hasSize(10);
+      assertThat(holder.admin().list(LockQuery.all().page(null, 10)).items()).hasSize(10);
       System.setProperty(PROPERTY, LIMIT);
       try (LockClient lister = client(server)) {
         Lease lease = BoundedWait.join(lister.lock("own").acquireAsync());
-        assertThatThrownBy(() -> lister.admin().list("", null, 10))
+        assertThatThrownBy(() -> lister.admin().list(LockQuery.all().page(null, 10)))
             .isInstanceOf(StoreUnavailableException.class)
             .hasMessageContaining("701 nodes")
             .hasMessageContaining("-Djute.maxbuffer");

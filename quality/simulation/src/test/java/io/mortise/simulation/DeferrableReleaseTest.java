@@ -5,10 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.LockName;
 import io.mortise.LockOptions;
+import io.mortise.admin.LockQuery;
 import io.mortise.internal.table.MemStore;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
@@ -71,12 +70,7 @@ class DeferrableReleaseTest {
   }
 
   private long waitersOf(String name) {
-    return store
-        .inspect(LockQuery.of(LockName.of(name)))
-        .toCompletableFuture()
-        .join()
-        .items()
-        .stream()
+    return store.inspect(LockQuery.of(name)).toCompletableFuture().join().items().stream()
         .mapToLong(view -> view.waiters().size())
         .sum();
   }

@@ -1,8 +1,11 @@
 package io.mortise.simulation;
 
+import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockView;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import java.time.Duration;
@@ -189,22 +192,24 @@ final class FaultInjector {
   }
 
   private void evict(Eviction how) {
-    List<LockView> views = simulation.server.locks();
+    List<LockInfo> views = simulation.server.locks();
     if (views.isEmpty()) {
       return;
     }
-    LockView view = views.get(random.nextInt(views.size()));
+    LockInfo view = views.get(random.nextInt(views.size()));
     if (view.holders().isEmpty() && !view.shutFor().isZero()) {
-      simulation.invariantChecker.evicted(view.name().value(), false);
-      boolean opened = simulation.server.reopen(view.name());
+      simulation.invariantChecker.evicted(view.name(), false);
+      boolean opened = simulation.server.reopen(LockName.of(view.name()));
       assert opened;
     }
-    List<LockView.Participant> parties =
+    List<LockParticipant> parties =
         view.holders().isEmpty() || random.nextInt(4) == 0 ? view.waiters() : view.holders();
     if (!parties.isEmpty()) {
-      LockView.Participant participant = parties.get(random.nextInt(parties.size()));
-      simulation.invariantChecker.evicted(view.name().value(), how == Eviction.BREAK);
-      var ended = simulation.server.evict(view.name(), participant.attempt(), how);
+      LockParticipant participant = parties.get(random.nextInt(parties.size()));
+      simulation.invariantChecker.evicted(view.name(), how == Eviction.BREAK);
+      var ended =
+          simulation.server.evict(
+              LockName.of(view.name()), AttemptId.parse(participant.attempt()), how);
       assert ended != null;
     }
   }

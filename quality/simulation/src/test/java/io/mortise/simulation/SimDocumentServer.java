@@ -2,10 +2,10 @@ package io.mortise.simulation;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
@@ -249,8 +249,8 @@ final class SimDocumentServer extends SimServer {
   }
 
   @Override
-  List<LockView> locks() {
-    return now(operator.inspect(new LockQuery(null, "", null, 1_000, false))).items();
+  List<LockInfo> locks() {
+    return now(operator.inspect(LockQuery.all().page(null, 1_000))).items();
   }
 
   @Override

@@ -2,11 +2,11 @@ package io.mortise.simulation;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
@@ -106,7 +106,7 @@ final class SimDocumentStore extends SimStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
     return store.inspect(query);
   }
 

@@ -2,8 +2,8 @@ package io.mortise.simulation;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
@@ -123,7 +123,7 @@ abstract class SimServer {
   abstract int sweep();
 
   /** The locks that are in use. */
-  abstract List<LockView> locks();
+  abstract List<LockInfo> locks();
 
   /** The true time until which the session lives in the store, as things stand. */
   abstract long livesUntil(SessionId session);

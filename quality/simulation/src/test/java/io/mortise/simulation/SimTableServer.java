@@ -2,12 +2,13 @@ package io.mortise.simulation;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.internal.table.MemLockTable;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -94,12 +95,12 @@ final class SimTableServer extends SimServer {
   @Override
   void forgetSome(SplittableRandom random) {
     incarnation++;
-    for (LockView view :
-        table.inspect(new LockQuery(null, "", null, 1000, true), micros()).items()) {
+    for (LockInfo view :
+        table.inspect(LockQuery.all().withIdle().page(null, 1000), micros()).items()) {
       if (random.nextBoolean()) {
         virtualTimeScheduler.trace(() -> "  store: forgets " + view.name());
-        table.forget(view.name());
-        invariantChecker.forgotten(view.name(), incarnation);
+        table.forget(LockName.of(view.name()));
+        invariantChecker.forgotten(LockName.of(view.name()), incarnation);
       }
     }
   }
@@ -196,7 +197,7 @@ final class SimTableServer extends SimServer {
     return sessionVerdict;
   }
 
-  Page<LockView> inspect(LockQuery query) {
+  Page<LockInfo> inspect(LockQuery query) {
     return table.inspect(query, micros());
   }
 
@@ -224,15 +225,15 @@ final class SimTableServer extends SimServer {
   int sweep() {
     int removed = table.sweep(1000, micros());
     invariantChecker.forgetEnds();
-    locks().forEach(view -> checkHolders(view.name()));
+    locks().forEach(view -> checkHolders(LockName.of(view.name())));
     pushHints(null);
     virtualTimeScheduler.trace(() -> "  store: swept: " + removed);
     return removed;
   }
 
   @Override
-  List<LockView> locks() {
-    return table.inspect(new LockQuery(null, "", null, 1000, false), micros()).items();
+  List<LockInfo> locks() {
+    return table.inspect(LockQuery.all().page(null, 1000), micros()).items();
   }
 
   @Override
@@ -243,9 +244,9 @@ final class SimTableServer extends SimServer {
 
   /** Whoever holds since this step must be alive. */
   private void checkHolders(LockName name) {
-    for (LockView view : table.inspect(LockQuery.of(name), micros()).items()) {
-      for (LockView.Participant holder : view.holders()) {
-        if (held.add(holder.attempt()) && holder.sessionLeft().isZero()) {
+    for (LockInfo view : table.inspect(LockQuery.of(name.value()), micros()).items()) {
+      for (LockParticipant holder : view.holders()) {
+        if (held.add(AttemptId.parse(holder.attempt())) && holder.isGone()) {
           invariantChecker.violation(
               "grant to the dead", name.value(), holder.attempt() + " outlived its session.");
         }

@@ -1,6 +1,7 @@
 package io.mortise.simulation;
 
 import io.mortise.Lease;
+import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.SessionId;
 import io.mortise.testkit.history.HistoryChecks;
@@ -222,7 +223,7 @@ final class Simulation {
         && SimFault.ANSWERED.containsAll(scenario.faults())) {
       server.locks().stream()
           .flatMap(view -> Stream.concat(view.holders().stream(), view.waiters().stream()))
-          .filter(party -> party.attempt().session().equals(session))
+          .filter(party -> AttemptId.parse(party.attempt()).session().equals(session))
           .forEach(
               party ->
                   invariantChecker.violation(

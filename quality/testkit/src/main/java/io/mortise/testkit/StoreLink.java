@@ -3,14 +3,13 @@ package io.mortise.testkit;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Fact;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -174,13 +173,8 @@ public final class StoreLink implements PartitionedStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
     return stage(() -> store.inspect(query), CompletableFuture::failedFuture);
-  }
-
-  @Override
-  public CompletionStage<Page<LockSummary>> survey(LockQuery query) {
-    return stage(() -> store.survey(query), CompletableFuture::failedFuture);
   }
 
   @Override

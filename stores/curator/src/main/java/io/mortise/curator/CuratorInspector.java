@@ -2,10 +2,11 @@ package io.mortise.curator;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.zookeeper.internal.AdminConnection;
 import java.time.Duration;
@@ -46,17 +47,17 @@ final class CuratorInspector {
     this.wall = wall;
   }
 
-  Page<LockView> look(LockQuery query) {
+  Page<LockInfo> look(LockQuery query) {
     guard.lock();
     try {
       ZooKeeper open = adminConnection.client();
-      LockName only = query.name();
+      LockName only = query.name() == null ? null : LockName.of(query.name());
       if (only == null) {
         return new LockTreeWalker(open, query).page();
       } else if (LockPaths.refusal(only) != null) {
         return new Page<>(List.of(), null);
       }
-      LockView view = view(open, only, children(open, paths.of(only)));
+      LockInfo view = view(open, only, children(open, paths.of(only)));
       return new Page<>(view == null || isIdle(view) ? List.of() : List.of(view), null);
     } catch (KeeperException e) {
       throw unavailable(e);
@@ -78,7 +79,7 @@ final class CuratorInspector {
         "Interrupted while asking ZooKeeper (store=" + display + ").", cause);
   }
 
-  private static boolean isIdle(LockView view) {
+  private static boolean isIdle(LockInfo view) {
     return view.holders().isEmpty() && view.waiters().isEmpty();
   }
 
@@ -91,7 +92,7 @@ final class CuratorInspector {
     }
   }
 
-  private @Nullable LockView view(ZooKeeper open, LockName name, @Nullable List<String> children)
+  private @Nullable LockInfo view(ZooKeeper open, LockName name, @Nullable List<String> children)
       throws KeeperException, InterruptedException {
     if (children == null) {
       return null;
@@ -105,8 +106,8 @@ final class CuratorInspector {
     Recipe recipe =
         children.stream().anyMatch(Recipe.MUTEX::isMine) ? Recipe.MUTEX : Recipe.READ_WRITE;
     List<String> line = sorted(children.stream().filter(recipe::isMine).toList(), recipe::order);
-    List<LockView.Participant> holders = new ArrayList<>();
-    List<LockView.Participant> waiters = new ArrayList<>();
+    List<Place> holders = new ArrayList<>();
+    List<Place> waiters = new ArrayList<>();
     int waiting = 0;
     String writerAhead = null;
     for (String node : line) {
@@ -122,17 +123,17 @@ final class CuratorInspector {
       if (waiters.size() < MOST) {
         ObservedNode seen = seen(open, CuratorAttempt.child(path, node));
         if (seen != null) {
-          (holds ? holders : waiters).add(seen.party(writer ? Mode.SHARERS : 1, holds));
+          (holds ? holders : waiters).add(new Place(seen, writer ? Mode.SHARERS : 1, holds));
         }
       }
     }
     return viewOf(name, Mode.SHARERS, holders, waiters, waiting);
   }
 
-  private LockView semaphore(ZooKeeper open, LockName name, String path)
+  private LockInfo semaphore(ZooKeeper open, LockName name, String path)
       throws KeeperException, InterruptedException {
-    List<LockView.Participant> holders = new ArrayList<>();
-    List<LockView.Participant> waiters = new ArrayList<>();
+    List<Place> holders = new ArrayList<>();
+    List<Place> waiters = new ArrayList<>();
     int capacity = 0;
     String leases = CuratorAttempt.child(path, SemaphoreNodes.LEASES);
     List<String> taken = children(open, leases);
@@ -141,7 +142,7 @@ final class CuratorInspector {
       ObservedNode seen = seen(open, CuratorAttempt.child(leases, node));
       if (seen != null) {
         capacity = Math.max(capacity, seen.note().capacity());
-        merge(holders, seen.party(1, true));
+        merge(holders, new Place(seen, 1, true));
       }
     }
     String locks = CuratorAttempt.child(path, SemaphoreNodes.LOCKS);
@@ -149,13 +150,13 @@ final class CuratorInspector {
     for (String node : sorted(line, Recipe.MUTEX::order)) {
       ObservedNode seen = seen(open, CuratorAttempt.child(locks, node));
       if (seen != null && waiters.size() < MOST) {
-        waiters.add(seen.party(1, false));
+        waiters.add(new Place(seen, 1, false));
         counting.add(seen.attempt());
       }
     }
     // Who is in the line still waits, though it may have made its leases.
-    holders.removeIf(holder -> counting.contains(holder.attempt()));
-    int held = holders.stream().mapToInt(LockView.Participant::weight).sum();
+    holders.removeIf(holder -> counting.contains(holder.seen().attempt()));
+    int held = holders.stream().mapToInt(Place::weight).sum();
     return viewOf(
         name,
         Math.max(1, Math.max(capacity, held)),
@@ -164,37 +165,29 @@ final class CuratorInspector {
         line == null ? 0 : line.size());
   }
 
-  private static void merge(List<LockView.Participant> holders, LockView.Participant one) {
+  private static void merge(List<Place> holders, Place one) {
     for (int i = 0; i < holders.size(); i++) {
-      LockView.Participant known = holders.get(i);
-      if (known.attempt().equals(one.attempt())) {
-        holders.set(
-            i,
-            new LockView.Participant(
-                known.attempt(),
-                known.client(),
-                known.label(),
-                known.weight() + 1,
-                known.token(),
-                known.since(),
-                known.sessionLeft(),
-                null,
-                known.sessionTtl(),
-                null));
+      Place known = holders.get(i);
+      if (known.seen().attempt().equals(one.seen().attempt())) {
+        holders.set(i, new Place(known.seen(), known.weight() + 1, true));
         return;
       }
     }
     holders.add(one);
   }
 
-  private static LockView viewOf(
-      LockName name,
-      int capacity,
-      List<LockView.Participant> holders,
-      List<LockView.Participant> waiters,
-      int waiting) {
-    long last = holders.stream().mapToLong(LockView.Participant::token).max().orElse(0);
-    return new LockView(name, capacity, last, Duration.ZERO, holders, waiters, waiting, null);
+  private static LockInfo viewOf(
+      LockName name, int capacity, List<Place> holders, List<Place> waiters, int waiting) {
+    return new LockInfo(
+        name.value(),
+        Mode.permits(capacity),
+        holders.stream().mapToLong(Place::token).max().orElse(0),
+        Duration.ZERO,
+        holders.stream().map(place -> place.shown(capacity)).toList(),
+        waiters.stream().map(place -> place.shown(capacity)).toList(),
+        holders.size(),
+        waiting,
+        null);
   }
 
   private static List<String> sorted(@Nullable List<String> nodes, Function<String, String> order) {
@@ -217,19 +210,27 @@ final class CuratorInspector {
     }
   }
 
-  private record ObservedNode(AttemptId attempt, NodeDescription note, Stat stat, Duration age) {
-    LockView.Participant party(int weight, boolean holds) {
-      return new LockView.Participant(
-          attempt,
-          note.client(),
-          note.label(),
-          weight,
-          holds ? CuratorTokens.first(stat.getCzxid()) : 0,
-          age,
-          note.ttl(),
-          null,
-          note.ttl(),
-          null);
+  private record ObservedNode(AttemptId attempt, NodeDescription note, Stat stat, Duration age) {}
+
+  /** A node, what it takes, and whether it has that. */
+  private record Place(ObservedNode seen, int weight, boolean holds) {
+    long token() {
+      return holds ? CuratorTokens.first(seen.stat().getCzxid()) : 0;
+    }
+
+    LockParticipant shown(int capacity) {
+      NodeDescription note = seen.note();
+      return seen.attempt()
+          .participant(
+              note.client(),
+              note.label(),
+              Mode.share(weight, capacity),
+              token(),
+              seen.age(),
+              note.ttl(),
+              null,
+              note.ttl(),
+              null);
     }
   }
 
@@ -237,7 +238,7 @@ final class CuratorInspector {
   private final class LockTreeWalker {
     private final ZooKeeper open;
     private final LockQuery query;
-    private final List<LockView> views = new ArrayList<>();
+    private final List<LockInfo> views = new ArrayList<>();
     private @Nullable String next;
 
     LockTreeWalker(ZooKeeper open, LockQuery query) {
@@ -245,7 +246,7 @@ final class CuratorInspector {
       this.query = query;
     }
 
-    Page<LockView> page() throws KeeperException, InterruptedException {
+    Page<LockInfo> page() throws KeeperException, InterruptedException {
       String base = paths.base();
       List<String> roots = children(open, base.isEmpty() ? "/" : base);
       visitAll(base, roots == null ? List.of() : roots);
@@ -283,9 +284,9 @@ final class CuratorInspector {
       boolean semaphore =
           children.contains(SemaphoreNodes.LEASES) && children.contains(SemaphoreNodes.LOCKS);
       if (!before
-          && query.matches(name)
+          && query.matches(name.value())
           && (children.isEmpty() || semaphore || hasNodes(children))) {
-        LockView view = view(open, name, children);
+        LockInfo view = view(open, name, children);
         if (view != null && (query.idle() || !isIdle(view))) {
           if (views.size() == query.limit()) {
             next = path;

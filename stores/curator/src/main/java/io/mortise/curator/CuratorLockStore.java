@@ -3,13 +3,13 @@ package io.mortise.curator;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -159,7 +159,7 @@ final class CuratorLockStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
     return CompletableFuture.supplyAsync(() -> inspector.look(query), resources);
   }
 

@@ -10,6 +10,7 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockException;
 import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.testkit.BoundedWait;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -55,7 +56,9 @@ class CuratorInteropTest {
     try (LockClient client = LockClient.connect(url)) {
       assertThat(client.once("a/b").run(lease -> "done").ranHere()).isTrue();
       assertThat(client.once("a/b").result()).isPresent();
-      assertThat(client.admin().list("mortise-facts", null, 10).items()).isEmpty();
+      assertThat(
+              client.admin().list(LockQuery.beginningWith("mortise-facts").page(null, 10)).items())
+          .isEmpty();
       assertThat(client.admin().find("mortise-facts/texts")).isEmpty();
       assertThatThrownBy(() -> client.lock("mortise-facts/texts").acquireWithin(BRIEF))
           .hasMessageContaining("Use another name");

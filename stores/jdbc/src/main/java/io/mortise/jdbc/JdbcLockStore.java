@@ -3,7 +3,8 @@ package io.mortise.jdbc;
 import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.internal.liveness.ObservedExpiryStore;
@@ -24,9 +25,7 @@ import io.mortise.jdbc.table.StoreConnection;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
@@ -230,13 +229,9 @@ final class JdbcLockStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
-    return look(inspector -> inspector.page(query));
-  }
-
-  @Override
-  public CompletionStage<Page<LockSummary>> survey(LockQuery query) {
-    return look(inspector -> inspector.survey(query));
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
+    return look(
+        inspector -> query.isSummary() ? inspector.summaries(query) : inspector.page(query));
   }
 
   @Override

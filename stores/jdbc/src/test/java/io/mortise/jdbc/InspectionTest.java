@@ -4,10 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockQuery;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -36,8 +37,8 @@ class InspectionTest {
     return "jdbc:sqlite:" + folder.resolve("locks.db");
   }
 
-  private static LockView look(LockStore store) {
-    return BoundedWait.join(store.inspect(LockQuery.of(NAME))).items().get(0);
+  private static LockInfo look(LockStore store) {
+    return BoundedWait.join(store.inspect(LockQuery.of(NAME.value()))).items().get(0);
   }
 
   @Test
@@ -49,12 +50,12 @@ class InspectionTest {
           Statement statement = connection.createStatement()) {
         statement.executeUpdate("UPDATE mortise_session SET expires_us = 1");
       }
-      LockView.Participant holder = look(store).holders().get(0);
+      LockParticipant holder = look(store).holders().get(0);
       assertThat(holder.sessionLeft()).isZero();
-      assertThat(holder.client()).isEqualTo(new ClientLabel("testhost", 4711, "a"));
+      assertThat(holder.client()).isEqualTo(new ClientInfo("testhost", 4711, "a"));
       assertThat(holder.sessionTtl()).isEqualTo(LONG);
       BoundedWait.join(store.judge(a.id()));
-      LockView.Participant judged = look(store).holders().get(0);
+      LockParticipant judged = look(store).holders().get(0);
       assertThat(judged.sessionLeft()).isZero();
       assertThat(judged.client()).isNull();
       assertThat(judged.sessionTtl()).isZero();
@@ -76,7 +77,7 @@ class InspectionTest {
                 reply::complete);
       }
       replies.forEach(BoundedWait::join);
-      LockView view = look(store);
+      LockInfo view = look(store);
       assertThat(view.waiters()).hasSize(1_000);
       assertThat(view.waiterCount()).isEqualTo(1_005);
     }

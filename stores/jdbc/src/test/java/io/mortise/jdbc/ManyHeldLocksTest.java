@@ -4,12 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -93,9 +92,9 @@ class ManyHeldLocksTest {
   }
 
   private static int survey(LockStore store) {
-    LockQuery next = new LockQuery(null, "", null, 1000, false);
+    LockQuery next = LockQuery.all().page(null, 1000);
     for (int found = 0; ; ) {
-      Page<LockSummary> page = BoundedWait.join(store.survey(next));
+      Page<LockInfo> page = BoundedWait.join(store.inspect(next.summarized()));
       found += page.items().size();
       String cursor = page.next();
       if (cursor == null) {
@@ -138,7 +137,7 @@ class ManyHeldLocksTest {
       assertThat(granted).allMatch(Reply.Granted.class::isInstance);
 
       // Whatever is written to a lock's row changes how its holder is shown.
-      Set<Page<LockView>> before = pages(store, 1000, false);
+      Set<Page<LockInfo>> before = pages(store, 1000, false);
       long[] renewals = new long[RENEWALS];
       for (int i = 0; i < RENEWALS; i++) {
         began = System.nanoTime();
@@ -148,7 +147,7 @@ class ManyHeldLocksTest {
       Arrays.sort(renewals);
 
       began = System.nanoTime();
-      Page<LockView> first = BoundedWait.join(store.inspect(LockQuery.all()));
+      Page<LockInfo> first = BoundedWait.join(store.inspect(LockQuery.all()));
       long page = System.nanoTime() - began;
       assertThat(first.items()).hasSizeLessThanOrEqualTo(200);
       began = System.nanoTime();
@@ -217,11 +216,11 @@ class ManyHeldLocksTest {
     return list;
   }
 
-  private static Set<Page<LockView>> pages(LockStore store, int limit, boolean idle) {
-    Set<Page<LockView>> pages = new HashSet<>();
-    LockQuery next = new LockQuery(null, "", null, limit, idle);
+  private static Set<Page<LockInfo>> pages(LockStore store, int limit, boolean idle) {
+    Set<Page<LockInfo>> pages = new HashSet<>();
+    LockQuery next = (idle ? LockQuery.all().withIdle() : LockQuery.all()).page(null, limit);
     while (true) {
-      Page<LockView> page = BoundedWait.join(store.inspect(next));
+      Page<LockInfo> page = BoundedWait.join(store.inspect(next));
       assertThat(page.items()).hasSizeLessThanOrEqualTo(limit);
       pages.add(page);
       String cursor = page.next();

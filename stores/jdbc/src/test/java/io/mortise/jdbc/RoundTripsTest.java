@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockQuery;
 import io.mortise.jdbc.batch.StoreTask;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
@@ -57,7 +57,7 @@ class RoundTripsTest {
       holder.granted("looked at", holder.attempt());
       AttemptId waiting = waiter.attempt();
       waiter.acquire("looked at", waiting);
-      LockQuery query = LockQuery.of(LockName.of("looked at"));
+      LockQuery query = LockQuery.of("looked at");
       assertThat(
               fewest(
                   counting,

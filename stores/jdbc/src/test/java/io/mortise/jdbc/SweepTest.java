@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.mortise.LockName;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.testkit.BoundedWait;
@@ -96,8 +96,7 @@ class SweepTest {
                 BoundedWait.join(store.sweep(100));
                 return BoundedWait.join(store.inspect(LockQuery.all())).items().size() == 1;
               });
-      assertThat(BoundedWait.join(store.inspect(LockQuery.of(LockName.of("kept")))).items())
-          .hasSize(1);
+      assertThat(BoundedWait.join(store.inspect(LockQuery.of("kept"))).items()).hasSize(1);
       assertThat(BoundedWait.join(store.judge(dead.id())))
           .isInstanceOf(io.mortise.spi.SessionVerdict.SessionEnded.class);
     }

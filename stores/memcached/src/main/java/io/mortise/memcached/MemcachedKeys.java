@@ -2,10 +2,11 @@ package io.mortise.memcached;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
 import io.mortise.internal.storekit.ExpiringKeys;
 import io.mortise.memcached.MetaException.FailureKind;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -364,28 +365,37 @@ final class MemcachedKeys implements ExpiringKeys {
   }
 
   /** A lock, for people who look. */
-  CompletableFuture<Optional<LockView>> view(LockName name) {
+  CompletableFuture<Optional<LockInfo>> view(LockName name) {
     return renewals
         .call(List.of(looking(key(name))))
         .thenApply(replies -> unlessError(replies.get(0)))
         .thenApply(found -> found.is("VA") ? Optional.of(view(name, found)) : Optional.empty());
   }
 
-  private static LockView view(LockName name, MetaReply found) {
+  private static LockInfo view(LockName name, MetaReply found) {
     LockItem item = LockItem.parse(found.value());
-    LockView.Participant holder =
-        new LockView.Participant(
-            item.attempt(),
-            item.client(),
-            "",
-            Mode.SHARERS,
-            0,
-            Duration.ZERO,
-            left(found),
-            null,
-            Duration.ZERO,
-            null);
-    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(holder), List.of(), 0, null);
+    LockParticipant holder =
+        item.attempt()
+            .participant(
+                item.client(),
+                "",
+                Mode.share(Mode.SHARERS, Mode.SHARERS),
+                0,
+                Duration.ZERO,
+                left(found),
+                null,
+                Duration.ZERO,
+                null);
+    return new LockInfo(
+        name.value(),
+        Mode.permits(Mode.SHARERS),
+        0,
+        Duration.ZERO,
+        List.of(holder),
+        List.of(),
+        1,
+        0,
+        null);
   }
 
   @Override

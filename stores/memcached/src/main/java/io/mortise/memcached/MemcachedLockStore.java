@@ -3,14 +3,14 @@ package io.mortise.memcached;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.internal.storekit.ExpiringKeySession;
 import io.mortise.internal.storekit.ExpiringKeyStore;
 import io.mortise.internal.storekit.TlsProbe;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
@@ -150,8 +150,8 @@ final class MemcachedLockStore extends ExpiringKeyStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
-    LockName name = query.name();
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
+    LockName name = query.name() == null ? null : LockName.of(query.name());
     if (name == null) {
       return refused("cannot list locks: look at one by its name");
     }

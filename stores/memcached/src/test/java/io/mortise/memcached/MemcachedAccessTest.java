@@ -11,6 +11,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
 import io.mortise.testkit.server.MemcachedServer;
@@ -49,7 +50,7 @@ class MemcachedAccessTest {
       assertThatThrownBy(() -> client.lock("x", atMost).acquire())
           .isInstanceOf(UnsupportedByStoreException.class)
           .hasMessageContaining("AT_MOST");
-      assertThatThrownBy(() -> client.admin().list("", null, 10))
+      assertThatThrownBy(() -> client.admin().list(LockQuery.all().page(null, 10)))
           .isInstanceOf(UnsupportedByStoreException.class)
           .hasMessageContaining("cannot list locks");
       try (Lease lease = client.lock("x").acquireWithin(WAIT)) {

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.LockName;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
@@ -84,7 +84,7 @@ class MemcachedFairnessTest {
     assertThat(holder.acquire(LOCK, holder.attempt(), EX)).isInstanceOf(Reply.Busy.class);
     assertThat(holder.acquire(LOCK, attempt, EX)).isInstanceOf(Reply.Granted.class);
     assertThat(holder.renew()).isInstanceOf(Renewal.Renewed.class);
-    assertThat(BoundedWait.join(store.inspect(LockQuery.of(LOCK))).items()).hasSize(1);
+    assertThat(BoundedWait.join(store.inspect(LockQuery.of(LOCK.value()))).items()).hasSize(1);
     pass();
     assertThat(holder.end(LOCK, attempt).was()).isEqualTo(Reply.AttemptState.HELD);
     assertThat(holder.hints().all()).isEmpty();

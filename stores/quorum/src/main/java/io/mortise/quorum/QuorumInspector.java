@@ -5,12 +5,13 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
@@ -22,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -139,14 +141,14 @@ final class QuorumInspector {
 
   // ---- Inspect ----
 
-  CompletionStage<Page<LockView>> inspect(LockQuery query) {
+  CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
     if (query.name() == null) {
       return page(query);
     }
     return gather(member -> member.inspect(query))
         .thenApply(
             memberReplies -> {
-              List<LockView> views = new ArrayList<>();
+              List<LockInfo> views = new ArrayList<>();
               enough(memberReplies).answers().values().forEach(page -> views.addAll(page.items()));
               int missing = memberReplies.size() - memberReplies.answers().size();
               return new Page<>(
@@ -195,7 +197,7 @@ final class QuorumInspector {
    * majority holds is known to one at least of those that answer, as long as a majority does: at
    * first all are asked, and then who fails in turn is counted.
    */
-  private CompletionStage<Page<LockView>> page(LockQuery query) {
+  private CompletionStage<Page<LockInfo>> page(LockQuery query) {
     ListCursor listCursor = ListCursor.of(query.cursor());
     boolean first = query.cursor() == null;
     if (listCursor.index() >= store.members().size()) {
@@ -203,7 +205,7 @@ final class QuorumInspector {
     }
     Member member = store.members().get(listCursor.index());
     LockQuery part = query.page(listCursor.within(), query.limit());
-    List<MemberQuery.MemberCall<Page<LockView>>> asked =
+    List<MemberQuery.MemberCall<Page<LockInfo>>> asked =
         store.questions(one -> one.inspect(part)).stream()
             .filter(one -> first || one.member() == member)
             .toList();
@@ -223,26 +225,26 @@ final class QuorumInspector {
     return Math.max(store.timeoutNanos(), store.profile().maxInFlight().toNanos());
   }
 
-  private CompletionStage<Page<LockView>> shown(
+  private CompletionStage<Page<LockInfo>> shown(
       LockQuery query,
       ListCursor asked,
       Member member,
-      MemberQuery.MemberReplies<Page<LockView>> pages) {
-    Page<LockView> answer = pages.answers().get(member);
-    Page<LockView> page = answer == null ? new Page<>(List.of(), null) : answer;
+      MemberQuery.MemberReplies<Page<LockInfo>> pages) {
+    Page<LockInfo> answer = pages.answers().get(member);
+    Page<LockInfo> page = answer == null ? new Page<>(List.of(), null) : answer;
     ListCursor listCursor = answer == null ? asked.withFailure() : asked;
     checkEnough(store.members().size() - Integer.bitCount(listCursor.failed()), pages.failures());
     ListCursor following = listCursor.next(page.next());
     String next = following.index() < store.members().size() ? following.cursor() : null;
-    CompletionStage<List<LockView>> views = CompletableFuture.completedFuture(new ArrayList<>());
-    for (LockView found : page.items()) {
+    CompletionStage<List<LockInfo>> views = CompletableFuture.completedFuture(new ArrayList<>());
+    for (LockInfo found : page.items()) {
       views =
           views.thenCompose(
               list ->
                   gather(one -> one.inspect(LockQuery.of(found.name())))
                       .thenApply(
                           memberReplies -> {
-                            LockView view = firstKnownBy(listCursor, query.idle(), memberReplies);
+                            LockInfo view = firstKnownBy(listCursor, query.idle(), memberReplies);
                             if (view != null) {
                               list.add(view);
                             }
@@ -252,13 +254,13 @@ final class QuorumInspector {
     return views.thenApply(list -> new Page<>(list, next));
   }
 
-  private @Nullable LockView firstKnownBy(
+  private @Nullable LockInfo firstKnownBy(
       ListCursor listCursor,
       boolean idle,
-      MemberQuery.MemberReplies<Page<LockView>> memberReplies) {
-    List<LockView> views = new ArrayList<>();
-    for (Map.Entry<Member, Page<LockView>> answer : enough(memberReplies).answers().entrySet()) {
-      for (LockView view : answer.getValue().items()) {
+      MemberQuery.MemberReplies<Page<LockInfo>> memberReplies) {
+    List<LockInfo> views = new ArrayList<>();
+    for (Map.Entry<Member, Page<LockInfo>> answer : enough(memberReplies).answers().entrySet()) {
+      for (LockInfo view : answer.getValue().items()) {
         boolean shows = idle || isBusy(view);
         if (shows && listCursor.hasShown(answer.getKey().index)) {
           return null;
@@ -269,11 +271,11 @@ final class QuorumInspector {
     if (views.isEmpty()) {
       return null;
     }
-    LockView merged = merged(views, memberReplies.size() - memberReplies.answers().size());
+    LockInfo merged = merged(views, memberReplies.size() - memberReplies.answers().size());
     return idle || isBusy(merged) ? merged : null;
   }
 
-  private static boolean isBusy(LockView view) {
+  private static boolean isBusy(LockInfo view) {
     return !view.holders().isEmpty() || !view.waiters().isEmpty() || !view.shutFor().isZero();
   }
 
@@ -282,20 +284,19 @@ final class QuorumInspector {
    *
    * @param missing how many members did not answer, and may know of a holder
    */
-  private LockView merged(List<LockView> views, int missing) {
-    List<LockView.Participant> holders = new ArrayList<>();
-    List<LockView.Participant> seen = new ArrayList<>();
-    for (LockView view : views) {
-      for (LockView.Participant participant : view.holders()) {
-        if (seen.stream()
-            .anyMatch(one -> MemberIds.sameAttempt(one.attempt(), participant.attempt()))) {
+  private LockInfo merged(List<LockInfo> views, int missing) {
+    List<LockParticipant> holders = new ArrayList<>();
+    List<LockParticipant> seen = new ArrayList<>();
+    for (LockInfo view : views) {
+      for (LockParticipant participant : view.holders()) {
+        if (seen.stream().anyMatch(one -> sameAttempt(one, participant))) {
           continue;
         }
         seen.add(participant);
-        List<LockView.Participant> same =
+        List<LockParticipant> same =
             views.stream()
                 .flatMap(other -> other.holders().stream())
-                .filter(other -> MemberIds.sameAttempt(other.attempt(), participant.attempt()))
+                .filter(other -> sameAttempt(other, participant))
                 .toList();
         if (same.size() + missing >= store.majority()) {
           holders.add(merged(same));
@@ -303,37 +304,53 @@ final class QuorumInspector {
       }
     }
     int members = store.members().size();
-    List<Duration> shut = new ArrayList<>(views.stream().map(LockView::shutFor).sorted().toList());
+    List<Duration> shut = new ArrayList<>(views.stream().map(LockInfo::shutFor).sorted().toList());
     int unknown = members - missing - views.size();
     // Members without a record are open.
     int rank = store.majority() - 1 - unknown;
-    LockView first = views.get(0);
-    return new LockView(
+    LockInfo first = views.get(0);
+    return new LockInfo(
         first.name(),
-        first.capacity(),
-        token(views.stream().map(LockView::lastToken).toList()),
+        first.permits(),
+        token(views.stream().map(LockInfo::lastToken).toList()),
         rank < 0 || rank >= shut.size() ? Duration.ZERO : shut.get(rank),
         holders,
         List.of(),
+        holders.size(),
         0,
         null);
   }
 
-  private LockView.Participant merged(List<LockView.Participant> same) {
-    LockView.Participant first = same.get(0);
-    LockView.Participant told =
+  private LockParticipant merged(List<LockParticipant> same) {
+    LockParticipant first = same.get(0);
+    LockParticipant told =
         same.stream().filter(participant -> participant.client() != null).findFirst().orElse(first);
-    return new LockView.Participant(
-        new AttemptId(first.attempt().session(), MemberIds.number(first.attempt())),
+    AttemptId attempt = id(first);
+    return new LockParticipant(
+        new AttemptId(attempt.session(), MemberIds.number(attempt)).encoded(),
         told.client(),
         first.label(),
-        first.weight(),
-        token(same.stream().map(LockView.Participant::token).toList()),
+        first.share(),
+        token(same.stream().map(LockParticipant::token).toList()),
         first.since(),
-        largest(same.stream().map(LockView.Participant::sessionLeft).toList()),
+        largest(same.stream().map(QuorumInspector::sessionLeft).toList()),
         first.atMostLeft(),
+        first.sticky(),
+        null,
         told.sessionTtl(),
         told.renewedAgo());
+  }
+
+  private static AttemptId id(LockParticipant participant) {
+    return AttemptId.parse(participant.attempt());
+  }
+
+  private static boolean sameAttempt(LockParticipant one, LockParticipant other) {
+    return MemberIds.sameAttempt(id(one), id(other));
+  }
+
+  private static Duration sessionLeft(LockParticipant participant) {
+    return Objects.requireNonNullElse(participant.sessionLeft(), Duration.ZERO);
   }
 
   /** What a majority minted, where its members have tokens in common. */
@@ -382,16 +399,13 @@ final class QuorumInspector {
   private static CompletionStage<Reply.Ended> evictIn(
       LockStore member, LockName name, AttemptId attempt, Eviction how) {
     return member
-        .inspect(LockQuery.of(name))
+        .inspect(LockQuery.of(name.value()))
         .thenCompose(
             page -> {
               AttemptId there = attempt;
-              for (LockView view : page.items()) {
-                for (LockView.Participant participant : view.holders()) {
-                  there =
-                      MemberIds.sameAttempt(participant.attempt(), attempt)
-                          ? participant.attempt()
-                          : there;
+              for (LockInfo view : page.items()) {
+                for (LockParticipant participant : view.holders()) {
+                  there = MemberIds.sameAttempt(id(participant), attempt) ? id(participant) : there;
                 }
               }
               return member.evict(name, there, how);

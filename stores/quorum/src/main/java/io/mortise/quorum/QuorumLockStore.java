@@ -4,13 +4,13 @@ import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.internal.runtime.DaemonThreads;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
@@ -274,7 +274,7 @@ final class QuorumLockStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
     return quorumInspector.inspect(query);
   }
 

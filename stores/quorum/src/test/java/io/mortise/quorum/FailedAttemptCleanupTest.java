@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.RefusalReason;
@@ -76,8 +76,10 @@ class FailedAttemptCleanupTest {
     return others;
   }
 
-  private List<LockView.Participant> holdersIn(int member) {
-    return BoundedWait.join(members.get(member).inspect(LockQuery.of(LOCK))).items().stream()
+  private List<LockParticipant> holdersIn(int member) {
+    return BoundedWait.join(members.get(member).inspect(LockQuery.of(LOCK.value())))
+        .items()
+        .stream()
         .flatMap(view -> view.holders().stream())
         .toList();
   }

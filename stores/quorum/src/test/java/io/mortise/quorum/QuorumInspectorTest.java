@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -36,7 +36,7 @@ class QuorumInspectorTest {
   private static final LockQuery ALL = LockQuery.all();
 
   /** So many that each member needs two pages. */
-  private static final LockQuery ONE_AT_A_TIME = new LockQuery(null, "", null, 1, false);
+  private static final LockQuery ONE_AT_A_TIME = LockQuery.all().page(null, 1);
 
   private final ManualTime time = new ManualTime();
   private final List<PartitionableStore> members =
@@ -55,7 +55,7 @@ class QuorumInspectorTest {
     }
 
     @Override
-    public CompletionStage<Page<LockView>> inspect(LockQuery query) {
+    public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
       return cut
           ? CompletableFuture.failedFuture(new StoreUnavailableException("It is cut off."))
           : super.inspect(query);
@@ -83,13 +83,13 @@ class QuorumInspectorTest {
     assertThat(BoundedWait.join(reply)).isInstanceOf(Reply.Granted.class);
   }
 
-  private Page<LockView> page(LockQuery query) {
+  private Page<LockInfo> page(LockQuery query) {
     return BoundedWait.join(store.inspect(query));
   }
 
-  private List<String> walk(Page<LockView> first) {
+  private List<String> walk(Page<LockInfo> first) {
     List<String> names = new ArrayList<>();
-    Page<LockView> page = first;
+    Page<LockInfo> page = first;
     while (true) {
       page.items().forEach(lock -> names.add(lock.name().toString()));
       if (page.next() == null) {
@@ -122,7 +122,7 @@ class QuorumInspectorTest {
   @Test
   void givenMajorityThatIsCutOffDuringTheWalk_thenTheWalkFails() {
     hold(session, "a");
-    Page<LockView> first = page(ALL);
+    Page<LockInfo> first = page(ALL);
     assertThat(first.items()).hasSize(1);
 
     members.get(1).cut = true;
@@ -151,7 +151,7 @@ class QuorumInspectorTest {
     hold(session, "a");
     hold(session, "b");
     members.get(0).cut = true;
-    Page<LockView> first = page(ONE_AT_A_TIME);
+    Page<LockInfo> first = page(ONE_AT_A_TIME);
     assertThat(first.items()).hasSize(1);
 
     members.get(0).cut = false;

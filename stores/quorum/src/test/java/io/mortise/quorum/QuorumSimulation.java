@@ -1,6 +1,8 @@
 package io.mortise.quorum;
 
-import io.mortise.spi.LockView;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.spi.AttemptId;
 import io.mortise.testkit.Seed;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -188,8 +190,8 @@ final class QuorumSimulation {
     boolean idle = clients.stream().allMatch(SimClient::isIdle);
     if (broken == null && idle) {
       for (SimMember member : members) {
-        for (LockView view : member.look(SimClient.LOCK)) {
-          for (LockView.Participant holder : view.holders()) {
+        for (LockInfo view : member.look(SimClient.LOCK)) {
+          for (LockParticipant holder : view.holders()) {
             // What a session held that has ended there is anybody's who wants it.
             if (!holder.sessionLeft().isZero() && isOfTheLiving(holder)) {
               network.tell(member, "has", holder);
@@ -224,9 +226,12 @@ final class QuorumSimulation {
     }
   }
 
-  private boolean isOfTheLiving(LockView.Participant holder) {
+  private boolean isOfTheLiving(LockParticipant holder) {
     return clients.stream()
         .map(SimClient::id)
-        .anyMatch(id -> id != null && MemberIds.sameSession(id, holder.attempt().session()));
+        .anyMatch(
+            id ->
+                id != null
+                    && MemberIds.sameSession(id, AttemptId.parse(holder.attempt()).session()));
   }
 }

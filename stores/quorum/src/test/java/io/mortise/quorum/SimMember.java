@@ -2,14 +2,14 @@ package io.mortise.quorum;
 
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.internal.table.MemStore;
 import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -86,8 +86,8 @@ final class SimMember {
   }
 
   /** What stands there, asked of nobody. */
-  List<LockView> look(LockName name) {
-    return table.inspect(LockQuery.of(name)).toCompletableFuture().join().items();
+  List<LockInfo> look(LockName name) {
+    return table.inspect(LockQuery.of(name.value())).toCompletableFuture().join().items();
   }
 
   @Override
@@ -151,7 +151,7 @@ final class SimMember {
     }
 
     @Override
-    public CompletionStage<Page<LockView>> inspect(LockQuery query) {
+    public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
       return ask(() -> table.inspect(query));
     }
 

@@ -1,11 +1,12 @@
 package io.mortise.redis;
 
+import io.mortise.LockName;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.codec.ViewCodec;
 import io.mortise.redis.command.ScanPager;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -38,9 +39,10 @@ final class LockScan {
     this.keys = keys;
   }
 
-  CompletionStage<Page<LockView>> inspect(LockQuery query) {
-    if (query.name() != null) {
-      return shown(query, view(keys.lock(query.name())))
+  CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
+    String name = query.name();
+    if (name != null) {
+      return shown(query, view(keys.lock(LockName.of(name))))
           .thenApply(view -> new Page<>(view.stream().toList(), null));
     }
     String pattern = keys.everyLock(query.prefix());
@@ -51,12 +53,12 @@ final class LockScan {
         .thenApply(page -> new Page<>(page.items(), page.next()));
   }
 
-  private static CompletionStage<Optional<LockView>> shown(
-      LockQuery query, CompletionStage<Optional<LockView>> view) {
+  private static CompletionStage<Optional<LockInfo>> shown(
+      LockQuery query, CompletionStage<Optional<LockInfo>> view) {
     return view.thenApply(found -> found.filter(lock -> query.idle() || !isIdle(lock)));
   }
 
-  private CompletionStage<Optional<LockView>> view(String record) {
+  private CompletionStage<Optional<LockInfo>> view(String record) {
     return store
         .call(Script.INSPECT, List.of(record), List.of(keys.prefix(), Integer.toString(PARTIES)))
         .thenApply(
@@ -70,7 +72,7 @@ final class LockScan {
   }
 
   /** What somebody else wrote under our prefix must not hide the locks that are there. */
-  private Optional<LockView> decoded(String record, List<String> told) {
+  private Optional<LockInfo> decoded(String record, List<String> told) {
     try {
       return Optional.of(ViewCodec.decode(keys.nameOf(record), told));
     } catch (RuntimeException e) {
@@ -79,7 +81,7 @@ final class LockScan {
     }
   }
 
-  private static boolean isIdle(LockView view) {
+  private static boolean isIdle(LockInfo view) {
     return view.holders().isEmpty()
         && view.waiters().isEmpty()
         && view.shutFor().equals(Duration.ZERO);

@@ -3,7 +3,8 @@ package io.mortise.redis;
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.internal.runtime.FailureText;
@@ -16,7 +17,6 @@ import io.mortise.redis.transport.Endpoint;
 import io.mortise.redis.transport.ErrorReplyException;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
@@ -264,10 +264,10 @@ final class RedisClusterStore implements PartitionedStore {
     }
   }
 
-  /** Node by node: a walk over one bucket takes a scan of all that its node has. */
+  /** A summary node by node: a walk over one bucket takes a scan of all that its node has. */
   @Override
-  public CompletionStage<Page<LockSummary>> survey(LockQuery query) {
-    return survey.locks(query);
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
+    return query.isSummary() ? survey.locks(query) : PartitionedStore.super.inspect(query);
   }
 
   @Override

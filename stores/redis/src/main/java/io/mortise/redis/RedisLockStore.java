@@ -4,7 +4,8 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.redis.codec.FactCodec;
@@ -19,9 +20,7 @@ import io.mortise.redis.transport.TransportFactory;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.ServerIncarnation;
@@ -304,13 +303,8 @@ final class RedisLockStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
-    return scan.inspect(query);
-  }
-
-  @Override
-  public CompletionStage<Page<LockSummary>> survey(LockQuery query) {
-    return survey.locks(query);
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
+    return query.isSummary() ? survey.locks(query) : scan.inspect(query);
   }
 
   @Override

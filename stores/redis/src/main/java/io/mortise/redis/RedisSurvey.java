@@ -1,13 +1,13 @@
 package io.mortise.redis;
 
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.LockState;
-import io.mortise.admin.LockSummary;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.codec.SurveyCodec;
 import io.mortise.redis.command.ScanPager;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.SessionId;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -48,8 +48,8 @@ final class RedisSurvey {
     buckets.forEach(bucket -> byPrefix.put(bucket.keys().prefix(), bucket));
   }
 
-  CompletionStage<Page<LockSummary>> locks(LockQuery query) {
-    return new Walk<LockSummary>("l:" + query.prefix())
+  CompletionStage<Page<LockInfo>> locks(LockQuery query) {
+    return new Walk<LockInfo>("l:" + query.prefix())
         .page(query.cursor(), query.limit(), (bucket, keys) -> locks(bucket, keys, query.idle()));
   }
 
@@ -174,7 +174,7 @@ final class RedisSurvey {
     }
   }
 
-  private static CompletionStage<List<LockSummary>> locks(
+  private static CompletionStage<List<LockInfo>> locks(
       RedisLockStore store, List<String> keys, boolean idle) {
     return store
         .askTogether(List.of(new String[] {"TIME"}, command("MGET", keys)))

@@ -7,9 +7,10 @@ import io.lettuce.core.api.sync.RedisCommands;
 import io.mortise.LockClient;
 import io.mortise.LockName;
 import io.mortise.LockOptions;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.internal.client.EngineClient;
 import io.mortise.internal.engine.Engine;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -144,7 +145,7 @@ class MemoryFootprintTest {
           .isFalse();
       assertThat(SimulatedProcess.join(other.sweep(100))).isEqualTo(30);
       assertThat(SimulatedProcess.join(other.inspect(LockQuery.all())).items())
-          .extracting(view -> view.name().value())
+          .extracting(LockInfo::name)
           .containsExactly("kept");
       assertThat((Long) admin.call("PTTL", "m::l:n0"))
           .as("its record is that of an idle lock")

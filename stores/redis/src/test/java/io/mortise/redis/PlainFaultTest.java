@@ -13,6 +13,7 @@ import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -64,7 +65,7 @@ class PlainFaultTest {
       assertThatThrownBy(() -> client.lock("x", atMost).acquire())
           .isInstanceOf(UnsupportedByStoreException.class)
           .hasMessageContaining("AT_MOST");
-      assertThatThrownBy(() -> client.admin().list("", null, 10))
+      assertThatThrownBy(() -> client.admin().list(LockQuery.all().page(null, 10)))
           .isInstanceOf(UnsupportedByStoreException.class)
           .hasMessageContaining("prefix");
       try (Lease writer = client.readWriteLock("x").writeLock().acquireWithin(WAIT)) {
@@ -81,7 +82,7 @@ class PlainFaultTest {
         LockStore store = open(server, "prefix=p:");
         LockClient client = LockClient.builder().store(store).build()) {
       assertThat(client.once("x").run(lease -> "done").token()).isZero();
-      assertThat(client.admin().list("", null, 10).items()).isEmpty();
+      assertThat(client.admin().list(LockQuery.all().page(null, 10)).items()).isEmpty();
       assertThat(client.admin().find("mortise:fact:once/x")).isEmpty();
       assertThatThrownBy(() -> client.lock("mortise:fact:once/x").acquireWithin(WAIT))
           .isInstanceOf(UnsupportedByStoreException.class)

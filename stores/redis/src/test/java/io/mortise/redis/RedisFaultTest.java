@@ -15,11 +15,11 @@ import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -149,7 +149,7 @@ class RedisFaultTest {
     }
     admin.scriptFlush();
     assertThat(party.renew()).isInstanceOf(Renewal.Renewed.class);
-    assertThat(SimulatedProcess.join(store.inspect(LockQuery.of(LOCK))).items()).hasSize(1);
+    assertThat(SimulatedProcess.join(store.inspect(LockQuery.of(LOCK.value()))).items()).hasSize(1);
   }
 
   @ParameterizedTest
@@ -377,7 +377,7 @@ class RedisFaultTest {
     assertThat(took).isBetween(Duration.ofMillis(900), Duration.ofSeconds(15));
     server.resume();
     awaitGrant(party, LockName.of("another"));
-    assertThat(SimulatedProcess.join(store.inspect(LockQuery.of(LOCK))).items()).isEmpty();
+    assertThat(SimulatedProcess.join(store.inspect(LockQuery.of(LOCK.value()))).items()).isEmpty();
   }
 
   @Test
@@ -532,8 +532,8 @@ class RedisFaultTest {
     assertThat(party.abandon(LOCK, party.attempt())).isInstanceOf(Reply.Failed.class);
     assertThat(SimulatedProcess.join(before)).isInstanceOf(Reply.Granted.class);
     assertThat(SimulatedProcess.join(store.inspect(LockQuery.all())).items())
-        .extracting(LockView::name)
-        .containsExactly(other);
+        .extracting(LockInfo::name)
+        .containsExactly(other.value());
     assertThat(SimulatedProcess.join(store.sweep(100))).isZero();
     assertThat(admin.get(key)).isEqualTo(theirs);
   }

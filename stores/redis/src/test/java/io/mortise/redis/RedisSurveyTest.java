@@ -3,13 +3,13 @@ package io.mortise.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.partition.PartitionedStore;
@@ -89,11 +89,11 @@ class RedisSurveyTest {
         replies.add(party.send(SimulatedProcess.acquiring(name, party.attempt(), true)));
       }
       replies.forEach(SimulatedProcess::join);
-      LockView view = BoundedWait.join(store.inspect(LockQuery.of(name))).items().get(0);
+      LockInfo view = BoundedWait.join(store.inspect(LockQuery.of(name.value()))).items().get(0);
       assertThat(view.waiters()).hasSize(1_000);
       assertThat(view.waiterCount()).isEqualTo(1_100);
-      assertThat(BoundedWait.join(store.survey(LockQuery.all())).items())
-          .extracting(LockSummary::waiters)
+      assertThat(BoundedWait.join(store.inspect(LockQuery.all().summarized())).items())
+          .extracting(LockInfo::waiterCount)
           .containsExactly(1_100);
     }
   }
@@ -107,10 +107,10 @@ class RedisSurveyTest {
       SessionDriver a = SessionDriver.open(store, LONG, "a");
       a.hold(name, Mode.EXCLUSIVE);
       admin.call("DEL", "m::s:" + a.id().value());
-      LockView view = BoundedWait.join(store.inspect(LockQuery.of(name))).items().get(0);
-      LockView.Participant holder = view.holders().get(0);
+      LockInfo view = BoundedWait.join(store.inspect(LockQuery.of(name.value()))).items().get(0);
+      LockParticipant holder = view.holders().get(0);
       assertThat(holder.sessionLeft()).isZero();
-      assertThat(holder.client()).isEqualTo(new ClientLabel("testhost", 4711, "a"));
+      assertThat(holder.client()).isEqualTo(new ClientInfo("testhost", 4711, "a"));
       assertThat(holder.sessionTtl()).isEqualTo(LONG);
     }
   }
@@ -144,7 +144,7 @@ class RedisSurveyTest {
     try (RedisServer server = RedisServers.any();
         LockStore store = RedisStore.open(server.url())) {
       for (String cursor : List.of("a", "7", "1:0/0", "0:x", "-1:0/0", "99999:0/0", ":")) {
-        assertThat(store.survey(new LockQuery(null, "", cursor, 10, false)))
+        assertThat(store.inspect(LockQuery.all().page(cursor, 10).summarized()))
             .as(cursor)
             .failsWithin(BoundedWait.ANSWER)
             .withThrowableOfType(ExecutionException.class)
@@ -190,9 +190,11 @@ class RedisSurveyTest {
       assertThat(surveyed(store, "held/7")).hasSize(11);
       assertThat(surveyed(store, "held")).hasSize(300);
       assertThat(surveyed(store, "x")).containsExactlyInAnyOrder("x{b01}:l:held/1", "x*");
-      assertThat(BoundedWait.join(store.survey(LockQuery.beginningWith("held/7"))).items())
-          .filteredOn(line -> line.waiters() == 1)
-          .extracting(LockSummary::name)
+      assertThat(
+              BoundedWait.join(store.inspect(LockQuery.beginningWith("held/7").summarized()))
+                  .items())
+          .filteredOn(line -> line.waiterCount() == 1)
+          .extracting(LockInfo::name)
           .containsExactly("held/7");
       assertThat(inspected(store)).isEqualTo(names);
       assertThat(
@@ -263,19 +265,18 @@ class RedisSurveyTest {
   private static Set<String> surveyed(LockStore store, String prefix, int limit) {
     return all(
         cursor -> {
-          Page<LockSummary> page =
-              BoundedWait.join(store.survey(new LockQuery(null, prefix, cursor, limit, false)));
-          return new Names(page.items().stream().map(LockSummary::name).toList(), page.next());
+          Page<LockInfo> page =
+              BoundedWait.join(
+                  store.inspect(LockQuery.beginningWith(prefix).page(cursor, limit).summarized()));
+          return new Names(page.items().stream().map(LockInfo::name).toList(), page.next());
         });
   }
 
   private static Set<String> inspected(LockStore store) {
     return all(
         cursor -> {
-          Page<LockView> page =
-              BoundedWait.join(store.inspect(new LockQuery(null, "", cursor, 200, false)));
-          return new Names(
-              page.items().stream().map(view -> view.name().value()).toList(), page.next());
+          Page<LockInfo> page = BoundedWait.join(store.inspect(LockQuery.all().page(cursor, 200)));
+          return new Names(page.items().stream().map(LockInfo::name).toList(), page.next());
         });
   }
 

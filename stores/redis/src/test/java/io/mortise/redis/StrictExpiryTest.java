@@ -10,7 +10,7 @@ import io.mortise.LockName;
 import io.mortise.LockOptions;
 import io.mortise.StoreUnfitException;
 import io.mortise.UnsupportedByStoreException;
-import io.mortise.spi.LockQuery;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -142,7 +142,7 @@ class StrictExpiryTest {
                 return SimulatedProcess.join(sweeping.inspect(LockQuery.all())).items().size() == 1;
               });
       assertThat((List<?>) admin.call("KEYS", "m:rubbish:b:*")).hasSize(1);
-      assertThat(sweeping.inspect(LockQuery.of(LockName.of("kept"))))
+      assertThat(sweeping.inspect(LockQuery.of("kept")))
           .succeedsWithin(Duration.ofSeconds(20))
           .satisfies(page -> assertThat(page.items().get(0).holders()).hasSize(1));
       lease.ensureValid();

@@ -2,10 +2,13 @@ package io.mortise.zookeeper;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.Share;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
+import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
@@ -147,9 +150,9 @@ final class ZooKeeperInspector {
 
   // ---- Inspecting ----
 
-  CompletionStage<Page<LockView>> inspect(LockQuery query) {
-    LockName only = query.name();
-    return this.<Page<LockView>>ask(
+  CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
+    LockName only = query.name() == null ? null : LockName.of(query.name());
+    return this.<Page<LockInfo>>ask(
         (client, answer) -> {
           LockPageReader lockPageReader = new LockPageReader(client, query, answer);
           client.sync(store.layout().root(), (rc, path, context) -> {}, null);
@@ -175,12 +178,12 @@ final class ZooKeeperInspector {
   private final class LockPageReader {
     private final ZooKeeper client;
     private final LockQuery query;
-    private final CompletableFuture<Page<LockView>> answer;
+    private final CompletableFuture<Page<LockInfo>> answer;
     private final TreeSet<String> names = new TreeSet<>();
-    private final List<LockView> views = new ArrayList<>();
+    private final List<LockInfo> views = new ArrayList<>();
     private final Map<SessionId, NodeData.SessionData> processes = new TreeMap<>();
 
-    LockPageReader(ZooKeeper client, LockQuery query, CompletableFuture<Page<LockView>> answer) {
+    LockPageReader(ZooKeeper client, LockQuery query, CompletableFuture<Page<LockInfo>> answer) {
       this.client = client;
       this.query = query;
       this.answer = answer;
@@ -210,7 +213,7 @@ final class ZooKeeperInspector {
         next();
         return;
       }
-      if (!query.matches(name)) {
+      if (!query.matches(name.value())) {
         next();
         return;
       }
@@ -231,7 +234,7 @@ final class ZooKeeperInspector {
     }
 
     private void nodes(LockName name, String path, List<String> children) {
-      LockQueue lockQueue = LockQueue.of(children, io.mortise.spi.Mode.SHARERS);
+      LockQueue lockQueue = LockQueue.of(children, Mode.SHARERS);
       List<String> paths = new ArrayList<>();
       paths.add(path);
       // Of those who wait only the first are told; whether they wait is known when the capacity is.
@@ -285,8 +288,8 @@ final class ZooKeeperInspector {
         LockName name, List<String> children, List<NodeContent> nodeContents, long base) {
       int capacity = Math.max(1, NodeData.capacity(nodeContents.get(0).data()));
       LockQueue lockQueue = LockQueue.of(children, capacity);
-      List<LockView.Participant> holders = new ArrayList<>();
-      List<LockView.Participant> waiters = new ArrayList<>();
+      List<LockParticipant> holders = new ArrayList<>();
+      List<LockParticipant> waiters = new ArrayList<>();
       long last = 0;
       for (int i = 0; i + 1 < nodeContents.size(); i++) {
         NodeContent nodeContent = nodeContents.get(i + 1);
@@ -296,8 +299,8 @@ final class ZooKeeperInspector {
           boolean holds = i < lockQueue.holding();
           long token = holds ? (base + stat.getCzxid()) << 16 : 0;
           last = Math.max(last, token);
-          LockView.Participant participant =
-              party(attemptData, lockQueue.place(i).weight(), token, stat);
+          LockParticipant participant =
+              party(attemptData, Mode.share(lockQueue.place(i).weight(), capacity), token, stat);
           if (holds) {
             holders.add(participant);
           } else if (waiters.size() < MOST_WAITERS) {
@@ -307,13 +310,14 @@ final class ZooKeeperInspector {
       }
       if (query.idle() || !holders.isEmpty() || !waiters.isEmpty()) {
         views.add(
-            new LockView(
-                name,
-                capacity,
+            new LockInfo(
+                name.value(),
+                Mode.permits(capacity),
                 last,
                 Duration.ZERO,
                 holders,
                 waiters,
+                lockQueue.holding(),
                 lockQueue.size() - lockQueue.holding(),
                 null));
       }
@@ -322,16 +326,15 @@ final class ZooKeeperInspector {
     /**
      * How long it has stood is told by our own clock against the servers', which is near enough.
      */
-    private LockView.Participant party(
-        NodeData.AttemptData attemptData, int weight, long token, Stat stat) {
+    private LockParticipant party(
+        NodeData.AttemptData attemptData, Share share, long token, Stat stat) {
       AttemptId attempt = attemptData.attempt();
       NodeData.SessionData process = processes.get(attempt.session());
       long since = Math.max(0, wall.millis() - stat.getMtime());
-      return new LockView.Participant(
-          attempt,
+      return attempt.participant(
           process == null ? null : process.client(),
           attemptData.label(),
-          weight,
+          share,
           token,
           Duration.ofMillis(since),
           process == null ? Duration.ZERO : process.ttl(),

@@ -5,16 +5,15 @@ import static io.mortise.zookeeper.ZooKeeperStore.Options.DEFAULT;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.internal.storekit.ServerIdentity;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
@@ -219,13 +218,8 @@ final class ZooKeeperLockStore implements LockStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
-    return zooKeeperInspector.inspect(query);
-  }
-
-  @Override
-  public CompletionStage<Page<LockSummary>> survey(LockQuery query) {
-    return zooKeeperSurvey.locks(query);
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
+    return query.isSummary() ? zooKeeperSurvey.locks(query) : zooKeeperInspector.inspect(query);
   }
 
   @Override

@@ -1,11 +1,11 @@
 package io.mortise.zookeeper;
 
 import io.mortise.LockName;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
+import io.mortise.spi.Mode;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.MultiRead;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
@@ -64,8 +64,8 @@ final class ZooKeeperSurvey {
                         .toList()));
   }
 
-  CompletionStage<Page<LockSummary>> locks(LockQuery query) {
-    return inspector.<Page<LockSummary>>ask(
+  CompletionStage<Page<LockInfo>> locks(LockQuery query) {
+    return inspector.<Page<LockInfo>>ask(
         (client, answer) ->
             children(
                 client,
@@ -83,7 +83,7 @@ final class ZooKeeperSurvey {
     for (String node : nodes) {
       try {
         LockName name = NodeNames.decode(node);
-        if (query.matches(name)) {
+        if (query.matches(name.value())) {
           named.add(new NamedNode(node, name));
         }
       } catch (IllegalArgumentException e) {
@@ -135,15 +135,15 @@ final class ZooKeeperSurvey {
   private final class SurveyReader {
     private final ZooKeeper client;
     private final LockQuery query;
-    private final CompletableFuture<Page<LockSummary>> answer;
+    private final CompletableFuture<Page<LockInfo>> answer;
     private final List<NamedNode> nodes;
-    private final List<LockSummary> lines = new ArrayList<>();
+    private final List<LockInfo> lines = new ArrayList<>();
     private int done;
 
     SurveyReader(
         ZooKeeper client,
         LockQuery query,
-        CompletableFuture<Page<LockSummary>> answer,
+        CompletableFuture<Page<LockInfo>> answer,
         List<NamedNode> nodes) {
       this.client = client;
       this.query = query;
@@ -220,20 +220,25 @@ final class ZooKeeperSurvey {
       }
     }
 
-    private LockSummary line(LockName name, int capacity, LockQueue queue, NodeContent holder) {
+    private LockInfo line(LockName name, int capacity, LockQueue queue, NodeContent holder) {
       int waiters = queue.size() - queue.holding();
       NodeData.AttemptData first = NodeData.attempt(holder.data());
       Stat stat = holder.stat();
-      return new LockSummary(
+      return LockInfo.summary(
           name.value(),
-          LockView.permits(capacity),
+          Mode.permits(capacity),
           queue.holding(),
           waiters,
-          first == null ? null : first.attempt().encoded(),
-          first == null ? "" : first.label(),
-          first == null || stat == null
-              ? Duration.ZERO
-              : Duration.ofMillis(Math.max(0, wall.millis() - stat.getMtime())),
+          first == null
+              ? null
+              : first
+                  .attempt()
+                  .holder(
+                      first.label(),
+                      Mode.share(queue.place(0).weight(), capacity),
+                      stat == null
+                          ? Duration.ZERO
+                          : Duration.ofMillis(Math.max(0, wall.millis() - stat.getMtime()))),
           Duration.ZERO);
     }
 

@@ -4,11 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -91,8 +90,9 @@ class ZooKeeperSurveyTest {
     int found = 0;
     String cursor = null;
     do {
-      Page<LockSummary> page =
-          BoundedWait.join(store.survey(new LockQuery(null, prefix, cursor, 1000, false)));
+      Page<LockInfo> page =
+          BoundedWait.join(
+              store.inspect(LockQuery.beginningWith(prefix).page(cursor, 1000).summarized()));
       found += page.items().size();
       cursor = page.next();
     } while (cursor != null);
@@ -103,8 +103,7 @@ class ZooKeeperSurveyTest {
     int found = 0;
     String cursor = null;
     do {
-      Page<LockView> page =
-          BoundedWait.join(store.inspect(new LockQuery(null, "", cursor, 200, false)));
+      Page<LockInfo> page = BoundedWait.join(store.inspect(LockQuery.all().page(cursor, 200)));
       found += page.items().size();
       cursor = page.next();
     } while (cursor != null);

@@ -62,7 +62,15 @@ final class ShowCommand implements Callable<Integer> {
           found.orElseGet(
               () ->
                   new LockInfo(
-                      name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of(), 0, null));
+                      name,
+                      OptionalInt.empty(),
+                      0,
+                      Duration.ZERO,
+                      List.of(),
+                      List.of(),
+                      0,
+                      0,
+                      null));
       if (found.isEmpty()) {
         twin = twin(client.admin());
       }

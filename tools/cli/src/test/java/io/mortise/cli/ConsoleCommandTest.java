@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
+import io.mortise.admin.LockQuery;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -83,7 +84,8 @@ class ConsoleCommandTest extends CommandHarness {
             assertThat(get(link, "api/v1/status"))
                 .contains("\"mode\":\"sqlite", "\"namespace\":\"orders\"");
             assertThat(get(link, "")).contains("<!doctype html>");
-            assertThat(locks.admin().listAll("", null, 10).items()).hasSize(1);
+            assertThat(locks.admin().list(LockQuery.all().withIdle().page(null, 10)).items())
+                .hasSize(1);
           },
           "--listen=0");
       assertThat(lease.isValid()).isTrue();

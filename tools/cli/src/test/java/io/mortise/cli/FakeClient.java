@@ -19,8 +19,7 @@ import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockParticipant;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.admin.StoreInfo;
@@ -316,39 +315,17 @@ final class FakeClient implements LockClient {
     }
 
     @Override
-    public Page<LockInfo> list(String prefix, @Nullable String cursor, int limit) {
+    public Page<LockInfo> list(LockQuery query) {
       // One lock a page, so that paging is seen.
+      String cursor = query.cursor();
       int at = cursor == null ? 0 : Integer.parseInt(cursor);
       return at >= views.size()
           ? new Page<>(List.of(), null)
           : new Page<>(
               views.subList(at, at + 1).stream()
-                  .filter(view -> view.name().startsWith(prefix))
+                  .filter(view -> view.name().startsWith(query.prefix()))
                   .toList(),
               at + 1 < views.size() ? Integer.toString(at + 1) : null);
-    }
-
-    @Override
-    public Page<LockInfo> listAll(String prefix, @Nullable String cursor, int limit) {
-      return list(prefix, cursor, limit);
-    }
-
-    @Override
-    public Page<LockSummary> survey(String prefix, @Nullable String cursor, int limit) {
-      return new Page<>(views.stream().map(FakeAdmin::summary).toList(), null);
-    }
-
-    private static LockSummary summary(LockInfo lock) {
-      LockParticipant first = lock.holders().isEmpty() ? null : lock.holders().get(0);
-      return new LockSummary(
-          lock.name(),
-          lock.permits(),
-          lock.holders().size(),
-          lock.waiters().size(),
-          first == null ? null : first.attempt(),
-          first == null ? "" : first.label(),
-          first == null ? Duration.ZERO : first.since(),
-          lock.shutFor());
     }
 
     @Override

@@ -49,6 +49,7 @@ class LockWaitTest {
                         Duration.ZERO,
                         null))
             .toList();
-    return new LockInfo("job", OptionalInt.empty(), 1, Duration.ZERO, List.of(), waiters, 0, null);
+    return new LockInfo(
+        "job", OptionalInt.empty(), 1, Duration.ZERO, List.of(), waiters, 0, 0, null);
   }
 }

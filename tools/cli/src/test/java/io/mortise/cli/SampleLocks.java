@@ -79,7 +79,7 @@ final class SampleLocks {
   /** Held by nobody, but shut. */
   static LockInfo shut(String name) {
     return new LockInfo(
-        name, OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of(), 0, null);
+        name, OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of(), 0, 0, null);
   }
 
   /** Its holder's process is gone, and an at-least time keeps it shut for so many seconds. */
@@ -105,6 +105,7 @@ final class SampleLocks {
         Duration.ofSeconds(shutSeconds),
         List.of(dead),
         List.of(),
+        0,
         0,
         null);
   }
@@ -134,6 +135,7 @@ final class SampleLocks {
         lock.shutFor(),
         List.of(known),
         List.of(),
+        0,
         1200,
         new EndedHold(SECOND.encoded(), EndCause.AT_MOST));
   }
@@ -174,7 +176,7 @@ final class SampleLocks {
             Duration.ZERO,
             null);
     return new LockInfo(
-        name, OptionalInt.empty(), 0, Duration.ZERO, List.of(other), List.of(), 0, null);
+        name, OptionalInt.empty(), 0, Duration.ZERO, List.of(other), List.of(), 0, 0, null);
   }
 
   /** Held by the waiter of {@link #held}, and waited for by its holder. */
@@ -189,7 +191,7 @@ final class SampleLocks {
   private static LockInfo lock(
       String name, long lastToken, List<LockParticipant> holders, List<LockParticipant> waiters) {
     return new LockInfo(
-        name, OptionalInt.empty(), lastToken, Duration.ZERO, holders, waiters, 0, null);
+        name, OptionalInt.empty(), lastToken, Duration.ZERO, holders, waiters, 0, 0, null);
   }
 
   private static LockParticipant party(

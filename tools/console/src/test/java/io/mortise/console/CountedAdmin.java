@@ -1,6 +1,7 @@
 package io.mortise.console;
 
 import io.mortise.LockClient;
+import io.mortise.admin.LockQuery;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -20,8 +21,8 @@ final class CountedAdmin {
               if (method.getName().equals("find")) {
                 found.add(String.valueOf(arguments[0]));
                 answers.await();
-              } else if (method.getName().equals("survey")) {
-                surveys.add(String.valueOf(arguments[1]));
+              } else if (method.getName().equals("list")) {
+                surveys.add(String.valueOf(((LockQuery) arguments[0]).cursor()));
               }
               return ClientProxy.call(admin, method, arguments);
             });

@@ -10,6 +10,7 @@ import io.mortise.admin.LocalWaits;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.spi.time.DurationText;
 import java.time.Duration;
@@ -54,7 +55,9 @@ final class LocksEndpoint {
     Page<LockInfo> page =
         asked(
             admin ->
-                admin.list(Objects.requireNonNullElse(prefix, ""), cursor, LockAdmin.MAX_PAGE));
+                admin.list(
+                    LockQuery.beginningWith(Objects.requireNonNullElse(prefix, ""))
+                        .page(cursor, LockAdmin.MAX_PAGE)));
     Map<String, Object> all = new LinkedHashMap<>();
     all.put("store", locks.admin().store().display());
     all.put("locks", page.items().stream().map(LocksEndpoint::described).toList());
@@ -167,7 +170,10 @@ final class LocksEndpoint {
     if (!participant.since().isZero()) {
       all.put("sinceMillis", participant.since().toMillis());
     }
-    all.put("sessionLeftMillis", participant.sessionLeft().toMillis());
+    Duration sessionLeft = participant.sessionLeft();
+    if (sessionLeft != null) {
+      all.put("sessionLeftMillis", sessionLeft.toMillis());
+    }
     Duration renewedAgo = participant.renewedAgo();
     if (renewedAgo != null) {
       all.put("renewedAgoMillis", renewedAgo.toMillis());

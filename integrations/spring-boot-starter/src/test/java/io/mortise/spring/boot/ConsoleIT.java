@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.search.RequiredSearch;
 import io.mortise.Lease;
+import io.mortise.admin.LockQuery;
 import io.mortise.spring.boot.BootApp.Setup;
 import io.mortise.testkit.BoundedWait;
 import java.io.BufferedReader;
@@ -122,7 +123,9 @@ class ConsoleIT extends ConsoleRequests {
           .containsEntry("mode", "sqlite")
           .containsKey("findings");
       assertThat(json(app, "/mortise/api/v1/status")).containsEntry("mode", "sqlite");
-      assertThat(app.locks().admin().listAll("", null, 10).items()).as("of doctor").isEmpty();
+      assertThat(app.locks().admin().list(LockQuery.all().withIdle().page(null, 10)).items())
+          .as("of doctor")
+          .isEmpty();
       assertThat(app.locks().admin().sessions(null, 10).items()).as("of doctor").isEmpty();
       BoundedWait.until(
           LIMIT,

@@ -41,7 +41,7 @@ class LocksEndpointTest {
             TTL,
             renewedAgo);
     return new LockInfo(
-        "job", OptionalInt.empty(), 7, Duration.ZERO, List.of(holder), List.of(), 0, null);
+        "job", OptionalInt.empty(), 7, Duration.ZERO, List.of(holder), List.of(), 0, 0, null);
   }
 
   private static <T> T answering(Class<T> type, Object answer) {

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.LockName;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.SessionInfo;
 import io.mortise.simulation.toy.ContendedDocuments.Loss;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -69,9 +69,9 @@ class ClocklessToyStoreFaultTest {
   }
 
   private List<AttemptId> holders() {
-    return BoundedWait.join(store.inspect(LockQuery.of(LOCK))).items().stream()
+    return BoundedWait.join(store.inspect(LockQuery.of(LOCK.value()))).items().stream()
         .flatMap(lock -> lock.holders().stream())
-        .map(holder -> holder.attempt())
+        .map(holder -> AttemptId.parse(holder.attempt()))
         .toList();
   }
 
@@ -197,8 +197,8 @@ class ClocklessToyStoreFaultTest {
     assertThat(living.acquire(LockName.of("kept"), kept, EX)).isInstanceOf(Reply.Granted.class);
   }
 
-  private LockView.Participant holder(LockStore by) {
-    return BoundedWait.join(by.inspect(LockQuery.of(LOCK))).items().get(0).holders().get(0);
+  private LockParticipant holder(LockStore by) {
+    return BoundedWait.join(by.inspect(LockQuery.of(LOCK.value()))).items().get(0).holders().get(0);
   }
 
   /** Nobody has judged it, and by its last renewal it is dead. */
@@ -210,7 +210,7 @@ class ClocklessToyStoreFaultTest {
     assertThat(holder(other).renewedAgo()).isZero();
     time.advance(TTL.multipliedBy(3));
     LockStore first = ClocklessToyStoreUnderTest.open(server, time);
-    LockView.Participant unjudged = holder(first);
+    LockParticipant unjudged = holder(first);
     assertThat(unjudged.renewedAgo()).isEqualTo(TTL.multipliedBy(3));
     assertThat(unjudged.sessionLeft()).isPositive();
     assertThat(BoundedWait.join(first.sessions(null, 1)).items())

@@ -3,7 +3,7 @@ package io.mortise.simulation.toy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
-import io.mortise.spi.LockQuery;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
@@ -120,7 +120,7 @@ class ClocklessToyStoreSweepTest {
     strange("lock/", "");
     strange("lock/fresh\n", "");
     assertThat(BoundedWait.join(store.sessions(null, 100)).items()).hasSize(1);
-    LockQuery idle = new LockQuery(null, "", null, 100, true);
+    LockQuery idle = LockQuery.all().withIdle().page(null, 100);
     assertThat(BoundedWait.join(store.inspect(idle)).items()).hasSize(20);
     strange("session/------------", "another format");
     strange("lock/another", "another format");

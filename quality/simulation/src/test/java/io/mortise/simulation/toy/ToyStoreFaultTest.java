@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockQuery;
 import io.mortise.simulation.toy.ContendedDocuments.Loss;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
@@ -113,9 +113,9 @@ class ToyStoreFaultTest {
   }
 
   private static List<AttemptId> view(LockStore store, LockName name) {
-    return BoundedWait.join(store.inspect(LockQuery.of(name))).items().stream()
+    return BoundedWait.join(store.inspect(LockQuery.of(name.value()))).items().stream()
         .flatMap(lock -> lock.holders().stream())
-        .map(holder -> holder.attempt())
+        .map(holder -> AttemptId.parse(holder.attempt()))
         .toList();
   }
 

@@ -1,6 +1,7 @@
 package io.mortise.testkit.history;
 
-import io.mortise.spi.LockView;
+import io.mortise.admin.LockInfo;
+import io.mortise.spi.AttemptId;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -236,18 +237,18 @@ public final class HistoryChecks {
    * Nothing is left behind: what the store shows after all have left (and, if some died, after
    * their TTL and a sweep) has neither holders nor waiters.
    */
-  public static List<Violation> leaks(Collection<LockView> locks) {
+  public static List<Violation> leaks(Collection<LockInfo> locks) {
     List<Violation> found = new ArrayList<>();
-    for (LockView lock : locks) {
+    for (LockInfo lock : locks) {
       List<String> left =
           Stream.concat(lock.holders().stream(), lock.waiters().stream())
-              .map(party -> party.attempt().toString())
+              .map(party -> AttemptId.parse(party.attempt()).toString())
               .toList();
       if (!left.isEmpty()) {
         found.add(
             new Violation(
                 "leak",
-                lock.name().value(),
+                lock.name(),
                 lock.holders().size()
                     + " holders and "
                     + lock.waiters().size()

@@ -3,14 +3,15 @@ package io.mortise.testkit.history;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.LockName;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.SessionId;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 /** Known-bad histories are found, known-good ones are not. */
@@ -198,15 +199,16 @@ class HistoryChecksTest {
   @Test
   void givenHolderOrWaiterLeftInTheStore_thenItIsALeak_andIdleRecordsAreNot() {
     AttemptId attempt = new AttemptId(new SessionId("AAAAAAAAAAAA"), 1);
-    LockView.Participant participant =
-        new LockView.Participant(
-            attempt, null, "", 1, 1, Duration.ZERO, Duration.ZERO, null, Duration.ZERO, null);
-    LockName name = LockName.of("L");
-    LockView idle = new LockView(name, 1, 1, Duration.ZERO, List.of(), List.of(), 0, null);
-    LockView held =
-        new LockView(name, 1, 1, Duration.ZERO, List.of(participant), List.of(), 0, null);
-    LockView waited =
-        new LockView(name, 1, 1, Duration.ZERO, List.of(), List.of(participant), 0, null);
+    LockParticipant participant =
+        attempt.participant(
+            null, "", Mode.share(1, 1), 1, Duration.ZERO, Duration.ZERO, null, Duration.ZERO, null);
+    String name = "L";
+    OptionalInt one = OptionalInt.of(1);
+    LockInfo idle = new LockInfo(name, one, 1, Duration.ZERO, List.of(), List.of(), 0, 0, null);
+    LockInfo held =
+        new LockInfo(name, one, 1, Duration.ZERO, List.of(participant), List.of(), 0, 0, null);
+    LockInfo waited =
+        new LockInfo(name, one, 1, Duration.ZERO, List.of(), List.of(participant), 0, 0, null);
     assertThat(HistoryChecks.leaks(List.of(idle))).isEmpty();
     assertThat(rules(HistoryChecks.leaks(List.of(idle, held, waited))))
         .containsExactly("leak", "leak");

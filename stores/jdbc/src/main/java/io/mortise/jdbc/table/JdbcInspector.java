@@ -1,15 +1,16 @@
 package io.mortise.jdbc.table;
 
 import io.mortise.LockName;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.Share;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.internal.table.LockRecord;
 import io.mortise.internal.table.LockRecord.HoldEntry;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -39,8 +40,8 @@ public final class JdbcInspector {
     this.clock = clock;
   }
 
-  public Page<LockView> page(LockQuery query) throws SQLException {
-    LockName only = query.name();
+  public Page<LockInfo> page(LockQuery query) throws SQLException {
+    LockName only = query.name() == null ? null : LockName.of(query.name());
     if (only != null) {
       LockRepository.LockSnapshot lockSnapshot = repository.look(only.value(), SHOWN, clock);
       boolean shown =
@@ -61,35 +62,36 @@ public final class JdbcInspector {
     String from = query.cursor() == null ? "" : query.cursor();
     List<LockRow> locks =
         repository.page(query, from, now, query.limit() + 1).stream()
-            .takeWhile(lock -> query.matches(lock.name))
+            .takeWhile(lock -> query.matches(lock.name.value()))
             .toList();
     return locks.size() > query.limit()
         ? new Page<>(locks.subList(0, query.limit()), locks.get(query.limit()).name.value())
         : new Page<>(locks, null);
   }
 
-  /** See {@link io.mortise.spi.LockStore#survey}. */
-  public Page<LockSummary> survey(LockQuery query) throws SQLException {
+  /** As {@link #page}, of a query for summaries: reads the rows of the locks alone. */
+  public Page<LockInfo> summaries(LockQuery query) throws SQLException {
     long now = clock.now();
     Page<LockRow> page = rows(query, now);
     return new Page<>(page.items().stream().map(lock -> summary(lock, now)).toList(), page.next());
   }
 
-  private static LockSummary summary(LockRow lock, long now) {
+  private static LockInfo summary(LockRow lock, long now) {
     HoldEntry owner = lock.owner;
     // Of a semaphore it is the permits that are counted.
     int holders =
         owner != null
             ? 1
-            : lock.capacity == Mode.SHARERS || lock.used <= 1 ? (int) lock.used : LockSummary.SOME;
-    return new LockSummary(
+            : lock.capacity == Mode.SHARERS || lock.used <= 1 ? (int) lock.used : LockInfo.SOME;
+    return LockInfo.summary(
         lock.name.value(),
-        LockView.permits(lock.capacity),
+        Mode.permits(lock.capacity),
         holders,
         (int) lock.waiters,
-        owner == null ? null : owner.attempt.encoded(),
-        owner == null ? "" : owner.label,
-        owner == null ? Duration.ZERO : between(owner.since, now),
+        owner == null
+            ? null
+            : owner.attempt.holder(
+                owner.label, Mode.share(owner.weight, lock.capacity), between(owner.since, now)),
         between(now, lock.shutUntil));
   }
 
@@ -112,7 +114,7 @@ public final class JdbcInspector {
         : new Page<>(found, null);
   }
 
-  private List<LockView> views(List<LockRepository.LockSnapshot> lockSnapshots)
+  private List<LockInfo> views(List<LockRepository.LockSnapshot> lockSnapshots)
       throws SQLException {
     Set<String> ids = new HashSet<>();
     lockSnapshots.forEach(lockSnapshot -> lockSnapshot.addSessions(ids));
@@ -120,60 +122,67 @@ public final class JdbcInspector {
     return lockSnapshots.stream().map(this::view).toList();
   }
 
-  private LockView view(LockRepository.LockSnapshot lockSnapshot) {
+  private LockInfo view(LockRepository.LockSnapshot lockSnapshot) {
     LockRow lock = lockSnapshot.lock();
     long now = lockSnapshot.now();
     List<? extends HoldEntry> holds =
         lock.owner != null ? List.of(lock.owner) : lockSnapshot.holds();
-    List<LockView.Participant> holders = new ArrayList<>();
+    List<LockParticipant> holders = new ArrayList<>();
     long shutUntil = lock.shutUntil;
     for (HoldEntry hold :
         holds.stream().sorted(Comparator.comparingLong((HoldEntry hold) -> hold.token)).toList()) {
       Duration atMost =
           hold.atMostUntil == LockRecord.NEVER ? null : between(now, hold.atMostUntil);
       holders.add(
-          party(now, hold.attempt, hold.label, hold.weight, hold.token, hold.since, atMost));
-      if (holders.get(holders.size() - 1).sessionLeft().isZero()) {
+          party(
+              now,
+              hold.attempt,
+              hold.label,
+              Mode.share(hold.weight, lock.capacity),
+              hold.token,
+              hold.since,
+              atMost));
+      if (holders.get(holders.size() - 1).isGone()) {
         shutUntil = Math.max(shutUntil, hold.atLeastUntil);
       }
     }
-    List<LockView.Participant> waiters = new ArrayList<>();
+    List<LockParticipant> waiters = new ArrayList<>();
     for (WaitRow waiter : lockSnapshot.waiters()) {
       waiters.add(
           party(
               now,
               AttemptId.parse(waiter.attempt()),
               waiter.label(),
-              waiter.weight(),
+              Mode.share(waiter.weight(), lock.capacity),
               0,
               waiter.since(),
               null));
     }
-    return new LockView(
-        lock.name,
-        lock.capacity,
+    return new LockInfo(
+        lock.name.value(),
+        Mode.permits(lock.capacity),
         lock.lastToken,
         between(now, shutUntil),
         holders,
         waiters,
+        holders.size(),
         (int) lock.waiters,
         lock.lastEndedHold());
   }
 
-  private LockView.Participant party(
+  private LockParticipant party(
       long now,
       AttemptId attempt,
       String label,
-      int weight,
+      Share share,
       long token,
       long began,
       @Nullable Duration atMostLeft) {
     SessionRepository.SessionRow sessionRow = sessions.get(attempt.session().value());
-    return new LockView.Participant(
-        attempt,
+    return attempt.participant(
         sessionRow == null ? null : ClientLabel.parse(sessionRow.client()),
         label,
-        weight,
+        share,
         token,
         between(began, now),
         sessionRow == null ? Duration.ZERO : between(now, sessionRow.expiresAt()),

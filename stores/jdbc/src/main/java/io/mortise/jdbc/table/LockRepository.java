@@ -1,12 +1,12 @@
 package io.mortise.jdbc.table;
 
 import io.mortise.LockName;
+import io.mortise.admin.LockQuery;
 import io.mortise.internal.table.LockRecord;
 import io.mortise.internal.table.LockRecord.EndedAttempt;
 import io.mortise.internal.table.LockRecord.HoldEntry;
 import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import java.sql.Connection;

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
+import io.mortise.admin.LockQuery;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.jdbc.PostgresServers;
 import io.mortise.jdbc.TestSession;
 import io.mortise.jdbc.dialect.PostgresDialect;
 import io.mortise.spi.AttemptId;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -187,7 +187,7 @@ class LockedRowTest {
   @Test
   void givenLockWhoseRowSomebodyKeepsLocked_whenInspected_thenItIsShownAllTheSame()
       throws Exception {
-    LockQuery query = LockQuery.of(LockName.of(NAME));
+    LockQuery query = LockQuery.of(NAME);
     assertThat(BoundedWait.join(store.inspect(query)).items())
         .singleElement()
         .satisfies(view -> assertThat(view.holders()).hasSize(1));

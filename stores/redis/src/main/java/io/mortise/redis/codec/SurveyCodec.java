@@ -3,16 +3,14 @@ package io.mortise.redis.codec;
 import static io.mortise.redis.codec.LockCodec.number;
 
 import io.mortise.LockName;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockInfo;
 import io.mortise.admin.SessionInfo;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.SessionId;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import org.jspecify.annotations.Nullable;
 
 /** Reads records of locks and sessions by themselves; their layout stands in lock.lua's head. */
 public final class SurveyCodec {
@@ -28,57 +26,37 @@ public final class SurveyCodec {
    *
    * @param now the server's time (µs)
    */
-  public static LockSummary summary(LockName name, String record, long waiters, long now) {
+  public static LockInfo summary(LockName name, String record, long waiters, long now) {
     char state = record.charAt(0);
     if (state == 'h' || state == 'w') {
       boolean plain = record.length() <= 82;
       long since =
           plain ? number(record, 1, 17) - number(record, 39, 43) + 1 : number(record, 66, 82);
-      return line(
-          name,
-          Mode.SHARERS,
+      return LockInfo.summary(
+          name.value(),
+          Mode.permits(Mode.SHARERS),
           1,
-          waiters,
-          AttemptId.parse(record.substring(17, 39)),
-          plain ? "" : record.substring(131),
-          between(since, now),
+          (int) waiters,
+          AttemptId.parse(record.substring(17, 39))
+              .holder(
+                  plain ? "" : record.substring(131),
+                  Mode.share(Mode.SHARERS, Mode.SHARERS),
+                  between(since, now)),
           Duration.ZERO);
     }
     boolean inflated = state == 'x';
     if (!inflated && state != '-' && state != '=') {
       throw new IllegalArgumentException("Not the record of a lock.");
     }
-    return line(
-        name,
-        inflated ? (int) number(record, 40, 47) : Mode.SHARERS,
+    return LockInfo.summary(
+        name.value(),
+        Mode.permits(inflated ? (int) number(record, 40, 47) : Mode.SHARERS),
         inflated ? (int) number(record, 54, 61) : 0,
-        waiters,
+        (int) waiters,
         null,
-        "",
-        Duration.ZERO,
         inflated
             ? between(now, number(record, 77, 93))
             : record.length() > 40 ? between(now, number(record, 40, 56)) : Duration.ZERO);
-  }
-
-  private static LockSummary line(
-      LockName name,
-      int capacity,
-      int holders,
-      long waiters,
-      @Nullable AttemptId first,
-      String label,
-      Duration since,
-      Duration closed) {
-    return new LockSummary(
-        name.value(),
-        LockView.permits(capacity),
-        holders,
-        (int) waiters,
-        first == null ? null : first.encoded(),
-        label,
-        since,
-        closed);
   }
 
   /**

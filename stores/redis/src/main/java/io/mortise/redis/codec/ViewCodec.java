@@ -4,10 +4,11 @@ import static io.mortise.redis.codec.LockCodec.number;
 
 import io.mortise.LockName;
 import io.mortise.admin.EndedHold;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
 import io.mortise.internal.storekit.EndedHoldMapper;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
@@ -28,6 +29,8 @@ public final class ViewCodec {
   /** Until when the lock is shut: a dead holder's at-least time counts. */
   private long shut;
 
+  private int capacity = Mode.SHARERS;
+
   private record SessionState(Duration left, Duration ttl, @Nullable ClientLabel client) {
     static final SessionState UNKNOWN = new SessionState(Duration.ZERO, Duration.ZERO, null);
 
@@ -46,7 +49,7 @@ public final class ViewCodec {
     this.now = now;
   }
 
-  public static LockView decode(LockName name, List<String> told) {
+  public static LockInfo decode(LockName name, List<String> told) {
     ViewCodec codec = new ViewCodec(Long.parseLong(told.get(0)));
     int end = told.indexOf("");
     for (int i = end + 1; i + 2 < told.size(); i += 3) {
@@ -56,12 +59,11 @@ public final class ViewCodec {
     return codec.view(name, told.get(1), Integer.parseInt(told.get(2)), told.subList(3, end));
   }
 
-  private LockView view(LockName name, String record, int waiterCount, List<String> entries) {
+  private LockInfo view(LockName name, String record, int waiterCount, List<String> entries) {
     char state = record.charAt(0);
     long last = number(record, 1, 17);
-    int capacity = Mode.SHARERS;
-    List<LockView.Participant> holders = new ArrayList<>();
-    List<LockView.Participant> waiters = new ArrayList<>();
+    List<LockParticipant> holders = new ArrayList<>();
+    List<LockParticipant> waiters = new ArrayList<>();
     if (state == 'h' || state == 'w') {
       holders.add(alone(record, last));
     } else if (state == 'x') {
@@ -79,9 +81,17 @@ public final class ViewCodec {
         holders.add(holder(attempt, entry));
       }
     }
-    holders.sort(Comparator.comparingLong(LockView.Participant::token));
-    return new LockView(
-        name, capacity, last, until(shut), holders, waiters, waiterCount, lastEnd(record));
+    holders.sort(Comparator.comparingLong(LockParticipant::token));
+    return new LockInfo(
+        name.value(),
+        Mode.permits(capacity),
+        last,
+        until(shut),
+        holders,
+        waiters,
+        holders.size(),
+        waiterCount,
+        lastEnd(record));
   }
 
   private static @Nullable EndedHold lastEnd(String record) {
@@ -105,7 +115,7 @@ public final class ViewCodec {
             AttemptId.parse(record.substring(from, from + 22)), AttemptState.HELD, how);
   }
 
-  private LockView.Participant alone(String record, long last) {
+  private LockParticipant alone(String record, long last) {
     AttemptId attempt = AttemptId.parse(record.substring(17, 39));
     long token = last - number(record, 39, 43) + 1;
     boolean plain = record.length() <= 82;
@@ -119,7 +129,7 @@ public final class ViewCodec {
         plain ? 0 : number(record, 82, 98));
   }
 
-  private LockView.Participant holder(AttemptId attempt, String entry) {
+  private LockParticipant holder(AttemptId attempt, String entry) {
     closeAfterDeath(attempt, number(entry, 60, 76));
     return party(
         attempt,
@@ -130,7 +140,7 @@ public final class ViewCodec {
         number(entry, 44, 60));
   }
 
-  private LockView.Participant waiter(AttemptId attempt, String entry) {
+  private LockParticipant waiter(AttemptId attempt, String entry) {
     boolean plain = entry.length() <= 21;
     return party(
         attempt,
@@ -151,14 +161,13 @@ public final class ViewCodec {
     return sessionStates.getOrDefault(attempt.session().value(), SessionState.UNKNOWN);
   }
 
-  private LockView.Participant party(
+  private LockParticipant party(
       AttemptId attempt, String label, int weight, long token, long since, long freeAt) {
     SessionState sessionState = session(attempt);
-    return new LockView.Participant(
-        attempt,
+    return attempt.participant(
         sessionState.client(),
         label,
-        weight,
+        Mode.share(weight, capacity),
         token,
         Duration.of(Math.max(0, now - since), ChronoUnit.MICROS),
         sessionState.left(),

@@ -1,9 +1,10 @@
 package io.mortise.redis.plain;
 
 import io.mortise.LockName;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.SessionId;
 import java.nio.charset.StandardCharsets;
@@ -50,20 +51,29 @@ record KeyHolder(String value, Duration left) {
     return new AttemptId(new SessionId(id.toString()), 1);
   }
 
-  LockView view(LockName name) {
-    LockView.Participant party =
-        new LockView.Participant(
-            attempt(),
-            new ClientLabel("-", 0, value),
-            "",
-            Mode.SHARERS,
-            0,
-            Duration.ZERO,
-            left,
-            null,
-            Duration.ZERO,
-            null);
-    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(party), List.of(), 0, null);
+  LockInfo view(LockName name) {
+    LockParticipant holder =
+        attempt()
+            .participant(
+                new ClientLabel("-", 0, value),
+                "",
+                Mode.share(Mode.SHARERS, Mode.SHARERS),
+                0,
+                Duration.ZERO,
+                left,
+                null,
+                Duration.ZERO,
+                null);
+    return new LockInfo(
+        name.value(),
+        Mode.permits(Mode.SHARERS),
+        0,
+        Duration.ZERO,
+        List.of(holder),
+        List.of(),
+        1,
+        0,
+        null);
   }
 
   private static byte[] sha256(String text) {

@@ -1,13 +1,13 @@
 package io.mortise.redis.plain;
 
 import io.mortise.LockName;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.command.ScanPager;
 import io.mortise.redis.command.ScanPager.FoundKeys;
 import io.mortise.redis.transport.RedisReplies;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -21,8 +21,8 @@ final class PlainScan {
     this.store = store;
   }
 
-  CompletionStage<Page<LockView>> inspect(LockQuery query) {
-    LockName name = query.name();
+  CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
+    LockName name = query.name() == null ? null : LockName.of(query.name());
     if (name != null && PlainKeys.isFact(name)) {
       return CompletableFuture.completedFuture(new Page<>(List.of(), null));
     } else if (name != null) {
@@ -48,13 +48,13 @@ final class PlainScan {
         .thenApply(FoundKeys::parse);
   }
 
-  private CompletionStage<Optional<LockView>> view(String key) {
+  private CompletionStage<Optional<LockInfo>> view(String key) {
     return name(key)
         .map(this::view)
         .orElseGet(() -> CompletableFuture.completedFuture(Optional.empty()));
   }
 
-  private CompletableFuture<Optional<LockView>> view(LockName name) {
+  private CompletableFuture<Optional<LockInfo>> view(LockName name) {
     return store.keys().holder(name).thenApply(holder -> holder.map(found -> found.view(name)));
   }
 

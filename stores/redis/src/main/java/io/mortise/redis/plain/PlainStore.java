@@ -2,6 +2,8 @@ package io.mortise.redis.plain;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnfitException;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.internal.storekit.ExpiringKeySession;
 import io.mortise.internal.storekit.ExpiringKeyStore;
@@ -12,8 +14,6 @@ import io.mortise.redis.transport.LuaScript;
 import io.mortise.redis.transport.RedisTransport;
 import io.mortise.spi.Capability;
 import io.mortise.spi.Fact;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
@@ -186,7 +186,7 @@ public final class PlainStore extends ExpiringKeyStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
     if (query.name() == null && options.prefix().isEmpty()) {
       return refused(
           "cannot tell locks from other keys: look at one by its name, or give its keys a prefix");

@@ -8,6 +8,7 @@ import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /** What an operator is told before a hold or a wait is ended, or a lock is opened. */
 public final class EvictionPrompt {
@@ -53,7 +54,8 @@ public final class EvictionPrompt {
           "It is told to let go"
               + (party.renewedAgo() == null
                   ? ". Until it does, the lock stays shut: for "
-                      + DurationText.format(party.sessionLeft())
+                      + DurationText.format(
+                          Objects.requireNonNullElse(party.sessionLeft(), party.sessionTtl()))
                       + " at most if its process is gone or cut off."
                   : ", if it still runs. Until it does, the lock stays shut; if its process is gone or"
                       + " cut off, until a waiter has seen no renewal for "

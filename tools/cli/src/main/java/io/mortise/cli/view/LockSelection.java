@@ -3,6 +3,7 @@ package io.mortise.cli.view;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.console.observer.Trouble;
 import io.mortise.console.view.LockFormatter;
@@ -95,12 +96,11 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
     List<LockInfo> kept = new ArrayList<>();
     int found = 0;
     int silent = 0;
+    LockQuery query = LockQuery.beginningWith(prefix);
+    query = states.contains(State.FREE) ? query.withIdle() : query;
     String next = null;
     do {
-      Page<LockInfo> page =
-          states.contains(State.FREE)
-              ? admin.listAll(prefix, next, LockAdmin.MAX_PAGE)
-              : admin.list(prefix, next, LockAdmin.MAX_PAGE);
+      Page<LockInfo> page = admin.list(query.page(next, LockAdmin.MAX_PAGE));
       for (LockInfo lock : page.items()) {
         if (isWanted(lock)) {
           kept.add(lock);

@@ -5,7 +5,7 @@ import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.admin.StoreInfo;
@@ -50,25 +50,14 @@ final class FixedLocks implements LockAdmin {
   }
 
   @Override
-  public Page<LockSummary> survey(String prefix, @Nullable String cursor, int limit) {
-    answer();
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
   public Page<SessionInfo> sessions(@Nullable String cursor, int limit) {
     answer();
     throw new UnsupportedOperationException();
   }
 
   @Override
-  public Page<LockInfo> list(String prefix, @Nullable String cursor, int limit) {
+  public Page<LockInfo> list(LockQuery query) {
     return new Page<>(List.copyOf(locks.values()), null);
-  }
-
-  @Override
-  public Page<LockInfo> listAll(String prefix, @Nullable String cursor, int limit) {
-    throw new UnsupportedOperationException();
   }
 
   @Override

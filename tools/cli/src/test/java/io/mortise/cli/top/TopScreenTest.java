@@ -99,7 +99,7 @@ class TopScreenTest {
   }
 
   private void lock(String name, List<LockParticipant> holders, List<LockParticipant> waiters) {
-    lock(new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, holders, waiters, 0, null));
+    lock(new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, holders, waiters, 0, 0, null));
   }
 
   private void lock(LockInfo lock) {
@@ -112,7 +112,15 @@ class TopScreenTest {
     lock("wanted", List.of(party("db2", 1, 7, 180)), List.of(party("db9", 1, 0, 12)));
     lock(
         new LockInfo(
-            "shut", OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of(), 0, null));
+            "shut",
+            OptionalInt.empty(),
+            5,
+            Duration.ofSeconds(40),
+            List.of(),
+            List.of(),
+            0,
+            0,
+            null));
   }
 
   private void press(String keys) {
@@ -313,6 +321,7 @@ class TopScreenTest {
             List.of(party("db2", 1, 7, 180)),
             List.of(),
             0,
+            0,
             null));
     for (String key : List.of("e", "E", "e")) {
       press(key);
@@ -339,7 +348,15 @@ class TopScreenTest {
   void givenShutLock_whenOpened_thenOnlyByTheStrongerFormAndItsName() {
     lock(
         new LockInfo(
-            "shut", OptionalInt.empty(), 5, Duration.ofSeconds(40), List.of(), List.of(), 0, null));
+            "shut",
+            OptionalInt.empty(),
+            5,
+            Duration.ofSeconds(40),
+            List.of(),
+            List.of(),
+            0,
+            0,
+            null));
     screen();
     press("e");
     assertThat(text())

@@ -36,7 +36,8 @@ class TopSessionTest {
   private void lock(Duration shutFor, LockParticipant... holders) {
     admin.locks.put(
         NAME,
-        new LockInfo(NAME, OptionalInt.empty(), 5, shutFor, List.of(holders), List.of(), 0, null));
+        new LockInfo(
+            NAME, OptionalInt.empty(), 5, shutFor, List.of(holders), List.of(), 0, 0, null));
   }
 
   private void press(String keys) {

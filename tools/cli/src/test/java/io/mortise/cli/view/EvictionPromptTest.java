@@ -36,7 +36,7 @@ class EvictionPromptTest {
             renewedAgo);
     LockInfo lock =
         new LockInfo(
-            "x", OptionalInt.empty(), 7, Duration.ZERO, List.of(holder), List.of(), 0, null);
+            "x", OptionalInt.empty(), 7, Duration.ZERO, List.of(holder), List.of(), 0, 0, null);
     return EvictionPrompt.lines(lock, holder, false);
   }
 

@@ -3,7 +3,7 @@ package io.mortise.console.observer;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.LockAdmin;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.spi.time.Ticker;
@@ -335,7 +335,7 @@ public final class Observer {
    */
   private void warmUp() {
     try {
-      admin.survey("", null, 1);
+      admin.list(LockQuery.all().summarized().page(null, 1));
       admin.sessions(null, 1);
     } catch (RuntimeException | Error e) {
       log.debug("The first request of the console has failed. The next one tells.", e);
@@ -445,11 +445,11 @@ public final class Observer {
 
     @Override
     @Nullable String page(@Nullable String from, long now) {
-      Page<LockSummary> page = admin.survey("", from, PAGE);
+      Page<LockInfo> page = admin.list(LockQuery.all().summarized().page(from, PAGE));
       Instant at = clock.instant();
-      for (LockSummary lock : page.items()) {
+      for (LockInfo lock : page.items()) {
         if (!lock.name().startsWith(OF_DOCTOR)) {
-          seen.apply(SeenLock.of(lock, at, now));
+          seen.apply(SeenLock.ofSummary(lock, at, now));
           found++;
         }
       }

@@ -2,7 +2,6 @@ package io.mortise.console.observer;
 
 import io.mortise.admin.LockInfo;
 import io.mortise.admin.LockParticipant;
-import io.mortise.admin.LockSummary;
 import io.mortise.console.view.LockFormatter;
 import io.mortise.console.view.LockFormatter.Condition;
 import io.mortise.spi.AttemptId;
@@ -44,7 +43,7 @@ public record SeenLock(
     @Nullable LockParticipant first = info.holders().isEmpty() ? null : info.holders().get(0);
     return new SeenLock(
         info,
-        info.holders().size(),
+        info.holderCount(),
         info.waiterCount(),
         first == null ? null : first.attempt(),
         first == null ? "" : first.label(),
@@ -54,17 +53,27 @@ public record SeenLock(
         nanos);
   }
 
-  /** Of a line of a survey. */
-  static SeenLock of(LockSummary line, Instant at, long nanos) {
+  /** Of a line of a survey, which is a summary. */
+  static SeenLock ofSummary(LockInfo line, Instant at, long nanos) {
     LockInfo info =
-        new LockInfo(line.name(), line.permits(), 0, line.shutFor(), List.of(), List.of(), 0, null);
+        new LockInfo(
+            line.name(),
+            line.permits(),
+            0,
+            line.holderCount() == 0 ? line.shutFor() : Duration.ZERO,
+            List.of(),
+            List.of(),
+            line.holderCount(),
+            line.waiterCount(),
+            null);
+    SeenLock told = of(line, at, nanos);
     return new SeenLock(
         info,
-        line.holders(),
-        line.waiters(),
-        line.firstAttempt(),
-        line.firstLabel(),
-        line.firstSince(),
+        line.holderCount(),
+        line.waiterCount(),
+        told.firstAttempt,
+        told.firstLabel,
+        told.firstSince,
         false,
         at,
         nanos);
@@ -73,7 +82,7 @@ public record SeenLock(
   /** Of a lock that the store knows nothing of. */
   public static SeenLock free(String name, Instant at, long nanos) {
     return of(
-        new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of(), 0, null),
+        new LockInfo(name, OptionalInt.empty(), 0, Duration.ZERO, List.of(), List.of(), 0, 0, null),
         at,
         nanos);
   }

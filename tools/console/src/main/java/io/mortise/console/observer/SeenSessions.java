@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +49,7 @@ final class SeenSessions {
             SeenLock.session(party.attempt()),
             party.client(),
             party.sessionTtl(),
-            party.sessionLeft(),
+            Objects.requireNonNullElse(party.sessionLeft(), party.sessionTtl()),
             party.renewedAgo()),
         at);
   }

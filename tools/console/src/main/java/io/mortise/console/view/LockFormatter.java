@@ -53,7 +53,7 @@ public final class LockFormatter {
 
   /** Whether the session of a participant is over: its process has ended, or is cut off. */
   public static boolean isGone(LockParticipant party) {
-    return party.sessionLeft().isZero();
+    return party.isGone();
   }
 
   /**
@@ -98,10 +98,11 @@ public final class LockFormatter {
     Duration ago = party.renewedAgo();
     String ttl =
         party.sessionTtl().isZero() ? "" : ", TTL " + DurationText.format(party.sessionTtl());
+    Duration left = party.sessionLeft();
     if (isGone(party)) {
       return "over" + ttl;
     } else if (ago == null) {
-      return DurationText.format(party.sessionLeft()) + " left";
+      return left == null ? "not asked for" : DurationText.format(left) + " left";
     }
     if (isSilent(party)) {
       return verdict(party) + ttl;
@@ -244,7 +245,8 @@ public final class LockFormatter {
     json.put("permits", party.share().permits() == 0 ? null : party.share().permits());
     json.put("token", jsonToken(party.token()));
     json.put("sinceMillis", jsonAge(party.since()));
-    json.put("sessionLeftMillis", party.sessionLeft().toMillis());
+    json.put(
+        "sessionLeftMillis", party.sessionLeft() == null ? null : party.sessionLeft().toMillis());
     json.put("ttlMillis", party.sessionTtl().isZero() ? null : party.sessionTtl().toMillis());
     json.put("renewedAgoMillis", party.renewedAgo() == null ? null : party.renewedAgo().toMillis());
     json.put("atMostLeftMillis", party.atMostLeft() == null ? null : party.atMostLeft().toMillis());

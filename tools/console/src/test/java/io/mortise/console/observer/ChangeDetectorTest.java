@@ -45,7 +45,7 @@ class ChangeDetectorTest {
   void givenWaiterThatHeldBetweenTwoLooks_thenTheRecordTellsThatItReleased() {
     EndedHold end = new EndedHold(FakeAdmin.attempt(1, 1), EndCause.RELEASED);
     LockInfo free =
-        new LockInfo("a", OptionalInt.empty(), 7, Duration.ZERO, List.of(), List.of(), 0, end);
+        new LockInfo("a", OptionalInt.empty(), 7, Duration.ZERO, List.of(), List.of(), 0, 0, end);
     assertThat(
             ChangeDetector.changes(
                 queue(List.of(party(1)), 1, 0), SeenLock.of(free, START.plusSeconds(1), 1)))
@@ -65,7 +65,8 @@ class ChangeDetectorTest {
 
   private static SeenLock queue(List<LockParticipant> waiters, int count, int second) {
     LockInfo info =
-        new LockInfo("a", OptionalInt.empty(), 7, Duration.ZERO, List.of(), waiters, count, null);
+        new LockInfo(
+            "a", OptionalInt.empty(), 7, Duration.ZERO, List.of(), waiters, 0, count, null);
     return SeenLock.of(info, START.plusSeconds(second), second);
   }
 
@@ -79,9 +80,10 @@ class ChangeDetectorTest {
             List.of(party(secondsLeft)),
             List.of(),
             0,
+            0,
             null);
     LockInfo free =
-        new LockInfo("a", OptionalInt.empty(), 7, Duration.ZERO, List.of(), List.of(), 0, told);
+        new LockInfo("a", OptionalInt.empty(), 7, Duration.ZERO, List.of(), List.of(), 0, 0, told);
     List<ObservedEvent> events =
         ChangeDetector.changes(
             SeenLock.of(held, START, 0), SeenLock.of(free, START.plusSeconds(2), 2));

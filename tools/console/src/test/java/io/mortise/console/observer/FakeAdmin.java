@@ -12,7 +12,7 @@ import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockParticipant.Access;
 import io.mortise.admin.LockParticipant.ClientInfo;
 import io.mortise.admin.LockParticipant.Share;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.admin.SessionInfo;
 import io.mortise.admin.StoreInfo;
@@ -161,6 +161,7 @@ final class FakeAdmin implements LockAdmin {
             lock.shutFor,
             parties(lock.holders, 5),
             parties(lock.waiters, 0),
+            0,
             lock.waiters.size(),
             end));
   }
@@ -189,10 +190,11 @@ final class FakeAdmin implements LockAdmin {
   }
 
   @Override
-  public Page<LockSummary> survey(String prefix, @Nullable String cursor, int limit) {
+  public Page<LockInfo> list(LockQuery query) {
+    String cursor = query.cursor();
     surveys++;
     look();
-    List<LockSummary> lines = new ArrayList<>();
+    List<LockInfo> lines = new ArrayList<>();
     String last = null;
     for (Map.Entry<String, Held> entry :
         (cursor == null ? locks : locks.tailMap(cursor, false)).entrySet()) {
@@ -205,17 +207,21 @@ final class FakeAdmin implements LockAdmin {
     return new Page<>(lines, null);
   }
 
-  private LockSummary line(String name, Held lock) {
+  private LockInfo line(String name, Held lock) {
     Map.Entry<String, Instant> first =
         lock.holders.isEmpty() ? null : lock.holders.entrySet().iterator().next();
-    return new LockSummary(
+    return LockInfo.summary(
         name,
         OptionalInt.empty(),
         lock.holders.size(),
-        lock.waiters.isEmpty() ? 0 : LockSummary.SOME,
-        first == null ? null : first.getKey(),
-        first == null ? "" : "label",
-        first == null ? Duration.ZERO : Duration.between(first.getValue(), now()).plusMillis(1),
+        lock.waiters.isEmpty() ? 0 : LockInfo.SOME,
+        first == null
+            ? null
+            : AttemptId.parse(first.getKey())
+                .holder(
+                    "label",
+                    new Share(Access.EXCLUSIVE, 0, 0),
+                    Duration.between(first.getValue(), now()).plusMillis(1)),
         lock.shutFor);
   }
 
@@ -226,16 +232,6 @@ final class FakeAdmin implements LockAdmin {
     }
     look();
     return new Page<>(List.copyOf(sessions.values()), null);
-  }
-
-  @Override
-  public Page<LockInfo> list(String prefix, @Nullable String cursor, int limit) {
-    throw new AssertionError("not needed");
-  }
-
-  @Override
-  public Page<LockInfo> listAll(String prefix, @Nullable String cursor, int limit) {
-    throw new AssertionError("not needed");
   }
 
   @Override

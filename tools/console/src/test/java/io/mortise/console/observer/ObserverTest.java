@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.EndedHold.EndCause;
 import io.mortise.admin.LockInfo;
-import io.mortise.admin.LockSummary;
+import io.mortise.admin.LockQuery;
 import io.mortise.console.view.LockFormatter.Condition;
 import java.time.Duration;
 import java.time.Instant;
@@ -142,8 +142,8 @@ class ObserverTest {
     store.hold("a", 1, 1);
     Instant granted = store.now();
     store.advance(Duration.ofSeconds(1));
-    LockSummary line = store.survey("", null, 1).items().get(0);
-    locks.apply(SeenLock.of(line, store.now(), store.nanos));
+    LockInfo line = store.list(LockQuery.all().summarized().page(null, 1)).items().get(0);
+    locks.apply(SeenLock.ofSummary(line, store.now(), store.nanos));
     locks.sawAllSessions(Set.of(), granted.minusSeconds(1), store.now());
     assertThat(locks.hot()).isEmpty();
     locks.sawAllSessions(Set.of(), granted.plusMillis(500), store.now());
@@ -496,6 +496,7 @@ class ObserverTest {
             info.shutFor(),
             info.holders(),
             info.waiters(),
+            0,
             0,
             null),
         lock.at(),

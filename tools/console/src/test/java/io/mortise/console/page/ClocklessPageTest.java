@@ -69,6 +69,7 @@ class ClocklessPageTest {
         lock.shutFor(),
         unjudged(lock.holders()),
         unjudged(lock.waiters()),
+        0,
         lock.waiterCount(),
         lock.lastEnd());
   }

@@ -39,7 +39,7 @@ class LockFormatterTest {
             TTL,
             renewedAgo);
     return new LockInfo(
-        "x", OptionalInt.empty(), 7, Duration.ZERO, List.of(holder), List.of(), 0, null);
+        "x", OptionalInt.empty(), 7, Duration.ZERO, List.of(holder), List.of(), 0, 0, null);
   }
 
   @Test

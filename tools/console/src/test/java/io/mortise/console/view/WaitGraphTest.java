@@ -112,7 +112,7 @@ class WaitGraphTest {
 
   private static LockInfo lock(
       String name, List<LockParticipant> holders, List<LockParticipant> waiters) {
-    return new LockInfo(name, OptionalInt.empty(), 1, Duration.ZERO, holders, waiters, 0, null);
+    return new LockInfo(name, OptionalInt.empty(), 1, Duration.ZERO, holders, waiters, 0, 0, null);
   }
 
   private LockParticipant run(int session, long pid, String client) {
@@ -168,6 +168,7 @@ class WaitGraphTest {
         Duration.ZERO,
         List.of(party(holder)),
         List.of(party(waiter)),
+        0,
         0,
         null);
   }

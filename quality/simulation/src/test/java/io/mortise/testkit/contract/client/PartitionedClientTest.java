@@ -9,8 +9,8 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
 import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
-import io.mortise.spi.LockQuery;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.PartitionedMemStore;
 import io.mortise.testkit.RecordingConsumer;
@@ -132,20 +132,20 @@ class PartitionedClientTest {
     }
     for (int limit : new int[] {1, 3, 7, 100}) {
       List<String> seen = new ArrayList<>();
-      Page<LockInfo> page = client.admin().list("page/", null, limit);
+      Page<LockInfo> page = client.admin().list(LockQuery.beginningWith("page/").page(null, limit));
       while (true) {
         assertThat(page.items()).hasSizeLessThanOrEqualTo(limit);
         page.items().stream().map(LockInfo::name).forEach(seen::add);
         if (page.next() == null) {
           break;
         }
-        page = client.admin().list("page/", page.next(), limit);
+        page = client.admin().list(LockQuery.beginningWith("page/").page(page.next(), limit));
       }
       assertThat(seen).as("limit %d", limit).hasSize(20).containsAll(held);
     }
     leases.forEach(Lease::close);
     assertThat(BoundedWait.join(store.sweep(1000))).isZero();
-    assertThatThrownBy(() -> client.admin().list("", "9:", 10))
+    assertThatThrownBy(() -> client.admin().list(LockQuery.all().page("9:", 10)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasStackTraceContaining("is not a cursor");
   }

@@ -6,13 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.mortise.LockException;
 import io.mortise.LockTimeoutException;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockQuery;
 import io.mortise.recipe.BarrierBrokenException;
 import io.mortise.recipe.BarrierBrokenException.Reason;
 import io.mortise.recipe.DistributedBarrier;
 import io.mortise.recipe.DistributedBarrier.Passage;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.StoreLink;
@@ -49,17 +50,17 @@ class BarrierSuite extends ClientSuite {
    * of several parts may have granted one to a party whose session ended there last; the next who
    * asks finds it free.
    */
-  private List<LockView> places() {
+  private List<LockInfo> places() {
     return BoundedWait.join(store().inspect(LockQuery.all())).items().stream()
-        .filter(view -> view.name().value().startsWith(DOOR + "/"))
+        .filter(view -> view.name().startsWith(DOOR + "/"))
         .filter(
             view ->
                 view.holders().stream().anyMatch(BarrierSuite::lives) || !view.waiters().isEmpty())
         .toList();
   }
 
-  private static boolean lives(LockView.Participant holder) {
-    return !holder.sessionLeft().isZero();
+  private static boolean lives(LockParticipant holder) {
+    return !holder.isGone();
   }
 
   private void awaitParties(int count) {

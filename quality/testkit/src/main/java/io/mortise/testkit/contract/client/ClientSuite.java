@@ -8,14 +8,14 @@ import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
-import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockQuery;
 import io.mortise.event.LeaseEnd;
 import io.mortise.event.LockListener;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.PauseDetector;
 import io.mortise.testkit.StoreLink;
@@ -209,16 +209,16 @@ abstract class ClientSuite {
     }
   }
 
-  final List<LockView.Participant> holders(String name) {
+  final List<LockParticipant> holders(String name) {
     return look(name).stream().flatMap(view -> view.holders().stream()).toList();
   }
 
-  final List<LockView.Participant> waiters(String name) {
+  final List<LockParticipant> waiters(String name) {
     return look(name).stream().flatMap(view -> view.waiters().stream()).toList();
   }
 
-  private List<LockView> look(String name) {
-    return BoundedWait.join(store().inspect(LockQuery.of(LockName.of(name)))).items();
+  private List<LockInfo> look(String name) {
+    return BoundedWait.join(store().inspect(LockQuery.of(name))).items();
   }
 
   /** Until so many attempts stand in the store's queue. */

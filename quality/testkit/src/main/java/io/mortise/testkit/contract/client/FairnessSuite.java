@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.DistributedLock;
 import io.mortise.Lease;
 import io.mortise.LockOptions;
+import io.mortise.admin.LockParticipant;
 import io.mortise.spi.Capability;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.StoreLink;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -168,7 +170,7 @@ class FairnessSuite extends ClientSuite {
     BoundedWait.until(
         LONG,
         "the waiter's session was short",
-        () -> waiters(LOCK).stream().anyMatch(party -> party.sessionLeft().compareTo(SHORT) <= 0));
+        () -> waiters(LOCK).stream().anyMatch(party -> sessionLeft(party).compareTo(SHORT) <= 0));
     assertThat(holders(LOCK).get(0).sessionLeft()).isGreaterThan(SHORT);
     lease.close();
     Lease own = get(next);
@@ -190,7 +192,7 @@ class FairnessSuite extends ClientSuite {
     BoundedWait.until(
         LONG,
         "the head's session was short",
-        () -> waiters(LOCK).stream().anyMatch(party -> party.sessionLeft().compareTo(SHORT) <= 0));
+        () -> waiters(LOCK).stream().anyMatch(party -> sessionLeft(party).compareTo(SHORT) <= 0));
     Future<Lease> next = acquiring(c.lock());
     awaitWaiters(LOCK, 2);
     b.link().set(StoreLink.LinkState.SILENT);
@@ -200,5 +202,9 @@ class FairnessSuite extends ClientSuite {
     b.link().set(StoreLink.LinkState.UP);
     head.get(1, TimeUnit.MINUTES).close();
     assertNothingLeft(LOCK);
+  }
+
+  private static Duration sessionLeft(LockParticipant party) {
+    return Objects.requireNonNull(party.sessionLeft(), "a look in full tells it");
   }
 }

@@ -189,7 +189,7 @@ class JavaLockSuite extends ClientSuite {
     Peer a = peer("a");
     JavaLock lock = a.lock().asJavaLock();
     lock.lock();
-    String attempt = holders(LOCK).get(0).attempt().encoded();
+    String attempt = holders(LOCK).get(0).attempt();
     a.client().admin().evict(LOCK, attempt, Eviction.BREAK);
     Lease lease = lock.lease().orElseThrow();
     BoundedWait.until(LONG, "the loss was told", () -> lease.state() == Lease.State.LOST);

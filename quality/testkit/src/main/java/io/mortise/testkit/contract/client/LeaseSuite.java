@@ -16,7 +16,6 @@ import io.mortise.admin.LockParticipant;
 import io.mortise.admin.LockState;
 import io.mortise.event.LeaseEnd;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockView;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.PauseDetector;
 import io.mortise.testkit.RecordingConsumer;
@@ -54,7 +53,7 @@ class LeaseSuite extends ClientSuite {
     assertThat(lease.isValid()).isTrue();
     assertThat(lease.remaining()).isBetween(peerTtl().dividedBy(2), peerTtl());
     lease.ensureValid();
-    LockView.Participant holder = holders(LOCK).get(0);
+    LockParticipant holder = holders(LOCK).get(0);
     if (can(Capability.SESSION)) {
       assertThat(holder.label()).isEqualTo("nightly report");
       assertThat(holder.client()).isNotNull().extracting("name").isEqualTo("worker-7");
@@ -171,7 +170,7 @@ class LeaseSuite extends ClientSuite {
       FencingToken token = lease.fencingToken();
       assertThat(token.lock()).isEqualTo(LOCK);
       assertThat(token.value()).isEqualTo(lease.token());
-      assertThat(token.holder()).isEqualTo(holders(LOCK).get(0).attempt().encoded());
+      assertThat(token.holder()).isEqualTo(holders(LOCK).get(0).attempt());
       assertThat(lease.fencingToken()).isEqualTo(token);
     }
   }

@@ -268,7 +268,7 @@ class ListenerSuite extends ClientSuite {
     Peer a = watched();
     Peer operator = peer("operator");
     Lease lease = a.lock().acquire();
-    String attempt = holders(LOCK).get(0).attempt().encoded();
+    String attempt = holders(LOCK).get(0).attempt();
     operator.client().admin().evict(LOCK, attempt, Eviction.CLOSE);
     assertThat(lastLease(1).end()).isEqualTo(LeaseEnd.EVICTED);
     assertThatThrownBy(lease::close).isInstanceOf(LeaseLostException.class);

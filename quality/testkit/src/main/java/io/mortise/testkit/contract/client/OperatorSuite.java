@@ -11,8 +11,9 @@ import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
 import io.mortise.admin.EvictionResult;
 import io.mortise.admin.LockAdmin;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.LockState;
-import io.mortise.admin.LockSummary;
 import io.mortise.admin.Page;
 import io.mortise.event.LeaseEnd;
 import io.mortise.spi.Capability;
@@ -33,24 +34,37 @@ class OperatorSuite extends ClientSuite {
   }
 
   @Test
+  void givenPrefixThatNoNameHas_thenItIsRefused() {
+    LockAdmin admin = peer("a").client().admin();
+    for (String prefix : List.of("a\nb", "\ud83d")) {
+      assertThatThrownBy(() -> admin.list(LockQuery.beginningWith(prefix)))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
   void givenLease_thenASurveyShowsIt_andTheSessionsShowItsProcess() throws Exception {
     Assumptions.assumeTrue(under.listsLocks(), "the store lists no locks");
     Peer a = peer("a");
     Peer b = peer("b");
     Lease lease = a.lock().acquire();
     LockAdmin admin = b.client().admin();
-    LockSummary line =
-        allPages(cursor -> admin.survey(LOCK, cursor, 10), Page::items, Page::next).stream()
+    LockInfo line =
+        allPages(
+                cursor -> admin.list(LockQuery.beginningWith(LOCK).summarized().page(cursor, 10)),
+                Page::items,
+                Page::next)
+            .stream()
             .filter(lock -> lock.name().equals(LOCK))
             .findFirst()
             .orElseThrow();
     assertThat(line.state()).isEqualTo(LockState.HELD);
-    assertThat(line.firstAttempt()).isEqualTo(holders(LOCK).get(0).attempt().encoded());
+    assertThat(line.holders().get(0).attempt()).isEqualTo(holders(LOCK).get(0).attempt());
     if (under.listsSessions()) {
       assertThat(allPages(cursor -> admin.sessions(cursor, 10), Page::items, Page::next))
           .anySatisfy(
               session -> {
-                assertThat(line.firstAttempt()).startsWith(session.session());
+                assertThat(line.holders().get(0).attempt()).startsWith(session.session());
                 assertThat(session.left()).isPositive();
               });
     } else {
@@ -84,7 +98,7 @@ class OperatorSuite extends ClientSuite {
     RecordingConsumer<LeaseLostException> told = new RecordingConsumer<>();
     Lease lease = a.lock().acquire();
     lease.onLost(told);
-    String attempt = holders(LOCK).get(0).attempt().encoded();
+    String attempt = holders(LOCK).get(0).attempt();
 
     assertThat(b.client().admin().evict(LOCK, attempt, Eviction.CLOSE))
         .isEqualTo(EvictionResult.HOLD_ENDED);
@@ -105,7 +119,7 @@ class OperatorSuite extends ClientSuite {
     RecordingConsumer<LeaseLostException> told = new RecordingConsumer<>();
     Lease lease = a.lock().acquire();
     lease.onLost(told);
-    String attempt = holders(LOCK).get(0).attempt().encoded();
+    String attempt = holders(LOCK).get(0).attempt();
     assertThat(b.client().admin().evict(LOCK, attempt, Eviction.BREAK))
         .isEqualTo(EvictionResult.HOLD_ENDED);
     Lease next = b.lock().tryAcquire().orElseThrow();
@@ -127,7 +141,7 @@ class OperatorSuite extends ClientSuite {
     Lease lease = a.lock().acquire();
     Future<Lease> waiting = acquiring(b.lock());
     awaitWaiters(LOCK, 1);
-    String attempt = waiters(LOCK).get(0).attempt().encoded();
+    String attempt = waiters(LOCK).get(0).attempt();
     assertThat(a.client().admin().evict(LOCK, attempt, Eviction.BREAK))
         .isEqualTo(EvictionResult.WAIT_ENDED);
     assertThat(failure(waiting))
@@ -142,7 +156,7 @@ class OperatorSuite extends ClientSuite {
     Assumptions.assumeFalse(can(Capability.EVICT), "the store has EVICT");
     Peer a = peer("a");
     Lease lease = a.lock().acquire();
-    String attempt = holders(LOCK).get(0).attempt().encoded();
+    String attempt = holders(LOCK).get(0).attempt();
     assertThatThrownBy(() -> a.client().admin().evict(LOCK, attempt, Eviction.BREAK))
         .isInstanceOf(UnsupportedByStoreException.class);
     assertThat(lease.isValid()).isTrue();

@@ -205,7 +205,7 @@ class StickySuite extends ClientSuite {
     needs(Capability.CALL_BACK, Capability.EVICT);
     Peer a = peer("a");
     pass(sticky(a));
-    a.client().admin().evict(LOCK, holders(LOCK).get(0).attempt().encoded(), Eviction.CLOSE);
+    a.client().admin().evict(LOCK, holders(LOCK).get(0).attempt(), Eviction.CLOSE);
     pass(peer("b").lock());
     pass(sticky(a));
   }

@@ -1,9 +1,10 @@
 package io.mortise.testkit.contract.differential;
 
+import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -102,8 +103,9 @@ final class CommandRunner {
       return answer(store.reopen(reopen.name()));
     }
     StoreCommand.Inspect inspect = (StoreCommand.Inspect) storeCommand;
+    LockName name = inspect.name();
     return BoundedWait.join(
-        store.inspect(inspect.name() == null ? LockQuery.all() : LockQuery.of(inspect.name())));
+        store.inspect(name == null ? LockQuery.all() : LockQuery.of(name.value())));
   }
 
   private Request request(StoreCommand.LockCommand lockCommand) {

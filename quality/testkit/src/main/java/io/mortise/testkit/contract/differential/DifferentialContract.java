@@ -1,9 +1,9 @@
 package io.mortise.testkit.contract.differential;
 
 import io.mortise.LockName;
-import io.mortise.spi.LockQuery;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.Seed;
 import io.mortise.testkit.StoreUnderTest;
@@ -189,7 +189,7 @@ public abstract class DifferentialContract {
       }
     } else {
       LockName name = name(storeCommand);
-      LockView view = name == null ? null : view(reference, name);
+      LockInfo view = name == null ? null : view(reference, name);
       differences.addAll(comparison.compare(name, view, expected, actual));
     }
     return differences;
@@ -202,8 +202,8 @@ public abstract class DifferentialContract {
     return storeCommand instanceof StoreCommand.Evict evict ? evict.name() : null;
   }
 
-  private static @Nullable LockView view(LockStore store, LockName name) {
-    List<LockView> views = BoundedWait.join(store.inspect(LockQuery.of(name))).items();
+  private static @Nullable LockInfo view(LockStore store, LockName name) {
+    List<LockInfo> views = BoundedWait.join(store.inspect(LockQuery.of(name.value()))).items();
     return views.isEmpty() ? null : views.get(0);
   }
 }

@@ -3,12 +3,13 @@ package io.mortise.testkit.contract.differential;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -169,8 +170,8 @@ public final class ExpiringKeyTable implements LockStore {
   }
 
   @Override
-  public CompletionStage<Page<LockView>> inspect(LockQuery query) {
-    LockName only = query.name();
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
+    LockName only = query.name() == null ? null : LockName.of(query.name());
     return done(
         new Page<>(
             keys.entrySet().stream()
@@ -180,20 +181,29 @@ public final class ExpiringKeyTable implements LockStore {
             null));
   }
 
-  private static LockView view(LockName name, Key key) {
-    LockView.Participant holder =
-        new LockView.Participant(
-            key.attempt(),
-            new ClientLabel("-", 0, key.attempt().encoded()),
-            "",
-            Mode.SHARERS,
-            0,
-            Duration.ZERO,
-            key.ttl(),
-            null,
-            Duration.ZERO,
-            null);
-    return new LockView(name, Mode.SHARERS, 0, Duration.ZERO, List.of(holder), List.of(), 0, null);
+  private static LockInfo view(LockName name, Key key) {
+    LockParticipant holder =
+        key.attempt()
+            .participant(
+                new ClientLabel("-", 0, key.attempt().encoded()),
+                "",
+                Mode.share(Mode.SHARERS, Mode.SHARERS),
+                0,
+                Duration.ZERO,
+                key.ttl(),
+                null,
+                Duration.ZERO,
+                null);
+    return new LockInfo(
+        name.value(),
+        Mode.permits(Mode.SHARERS),
+        0,
+        Duration.ZERO,
+        List.of(holder),
+        List.of(),
+        1,
+        0,
+        null);
   }
 
   @Override

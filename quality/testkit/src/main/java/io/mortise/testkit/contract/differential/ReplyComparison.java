@@ -1,10 +1,11 @@
 package io.mortise.testkit.contract.differential;
 
 import io.mortise.LockName;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
 import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
 import io.mortise.spi.SessionNotification;
@@ -68,14 +69,14 @@ final class ReplyComparison {
    * @return what differs; empty if nothing does
    */
   List<String> compare(
-      @Nullable LockName name, @Nullable LockView view, Object expected, Object actual) {
+      @Nullable LockName name, @Nullable LockInfo view, Object expected, Object actual) {
     differences.clear();
     compareOne(name, view, expected, actual);
     return List.copyOf(differences);
   }
 
   private void compareOne(
-      @Nullable LockName name, @Nullable LockView view, Object expected, Object actual) {
+      @Nullable LockName name, @Nullable LockInfo view, Object expected, Object actual) {
     if (expected instanceof Reply left && actual instanceof Reply right && name != null) {
       reply(name, view, left, right);
     } else if (expected instanceof Renewal left && actual instanceof Renewal right) {
@@ -91,7 +92,7 @@ final class ReplyComparison {
     }
   }
 
-  private void reply(LockName name, @Nullable LockView view, Reply expected, Reply actual) {
+  private void reply(LockName name, @Nullable LockInfo view, Reply expected, Reply actual) {
     same("attempt", expected.attempt(), actual.attempt());
     if (expected instanceof Reply.Granted left && actual instanceof Reply.Granted right) {
       token(name, left.token(), right.token());
@@ -105,7 +106,7 @@ final class ReplyComparison {
           view == null
               ? 0
               : view.waiters().stream()
-                  .takeWhile(waiter -> !waiter.attempt().equals(left.attempt()))
+                  .takeWhile(waiter -> !waiter.attempt().equals(left.attempt().encoded()))
                   .count();
       if (right.ahead() < place) {
         differences.add("ahead: " + place + " are, but at most " + right.ahead() + " was told");
@@ -154,7 +155,7 @@ final class ReplyComparison {
   /** Of several holders any may be named, but one that is to be judged goes first. */
   private void holder(
       LockName name,
-      @Nullable LockView view,
+      @Nullable LockInfo view,
       Reply.@Nullable Holder expected,
       Reply.@Nullable Holder actual) {
     if (expected == null || actual == null) {
@@ -164,7 +165,8 @@ final class ReplyComparison {
     if (view == null || view.holders().size() == 1) {
       same("holder", expected.attempt(), actual.attempt());
       recordedToken(name, expected.token(), actual.token());
-    } else if (view.holders().stream().noneMatch(h -> h.attempt().equals(actual.attempt()))) {
+    } else if (view.holders().stream()
+        .noneMatch(h -> h.attempt().equals(actual.attempt().encoded()))) {
       differences.add("holder: " + actual.attempt() + " does not hold");
     }
     near("session left", expected.sessionLeft(), actual.sessionLeft());
@@ -248,33 +250,34 @@ final class ReplyComparison {
   }
 
   private void page(Page<?> expected, Page<?> actual) {
-    Map<LockName, LockView> left = byName(expected);
-    Map<LockName, LockView> right = byName(actual);
+    Map<LockName, LockInfo> left = byName(expected);
+    Map<LockName, LockInfo> right = byName(actual);
     same("locks", left.keySet(), right.keySet());
     left.forEach(
         (name, view) -> {
-          LockView other = right.get(name);
+          LockInfo other = right.get(name);
           if (other != null) {
             view(view, other);
           }
         });
   }
 
-  private static Map<LockName, LockView> byName(Page<?> page) {
-    Map<LockName, LockView> views = new TreeMap<>();
+  private static Map<LockName, LockInfo> byName(Page<?> page) {
+    Map<LockName, LockInfo> views = new TreeMap<>();
     for (Object item : page.items()) {
-      LockView view = (LockView) item;
-      views.put(view.name(), view);
+      LockInfo view = (LockInfo) item;
+      views.put(LockName.of(view.name()), view);
     }
     return views;
   }
 
-  private void view(LockView expected, LockView actual) {
-    same("capacity", expected.capacity(), actual.capacity());
+  private void view(LockInfo expected, LockInfo actual) {
+    LockName name = LockName.of(expected.name());
+    same("permits", expected.permits(), actual.permits());
     near("shut for", expected.shutFor(), actual.shutFor());
-    recordedToken(expected.name(), expected.lastToken(), actual.lastToken());
-    parties("holder", expected.name(), expected.holders(), actual.holders());
-    parties("waiter", expected.name(), expected.waiters(), actual.waiters());
+    recordedToken(name, expected.lastToken(), actual.lastToken());
+    parties("holder", name, expected.holders(), actual.holders());
+    parties("waiter", name, expected.waiters(), actual.waiters());
     same("waiter count", expected.waiterCount(), actual.waiterCount());
     if (actual.lastEnd() != null) {
       same("last end", expected.lastEnd(), actual.lastEnd());
@@ -282,23 +285,20 @@ final class ReplyComparison {
   }
 
   private void parties(
-      String what,
-      LockName name,
-      List<LockView.Participant> expected,
-      List<LockView.Participant> actual) {
+      String what, LockName name, List<LockParticipant> expected, List<LockParticipant> actual) {
     same(
         what + "s",
-        expected.stream().map(LockView.Participant::attempt).toList(),
-        actual.stream().map(LockView.Participant::attempt).toList());
+        expected.stream().map(LockParticipant::attempt).toList(),
+        actual.stream().map(LockParticipant::attempt).toList());
     for (int i = 0; i < Math.min(expected.size(), actual.size()); i++) {
-      LockView.Participant left = expected.get(i);
-      LockView.Participant right = actual.get(i);
-      boolean gone = left.sessionLeft().isZero();
+      LockParticipant left = expected.get(i);
+      LockParticipant right = actual.get(i);
+      boolean gone = left.isGone();
       if (clients && (!gone || (left.client() != null && right.client() != null))) {
         same(what + " client", left.client(), right.client());
       }
       same(what + " label", left.label(), right.label());
-      same(what + " weight", left.weight(), right.weight());
+      same(what + " share", left.share(), right.share());
       recordedToken(name, left.token(), right.token());
       near(what + " since", left.since(), right.since(), false);
       near(what + " session left", left.sessionLeft(), right.sessionLeft());

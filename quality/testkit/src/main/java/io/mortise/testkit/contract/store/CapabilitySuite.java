@@ -7,9 +7,9 @@ import io.mortise.HoldTerms;
 import io.mortise.LockName;
 import io.mortise.UnsupportedByStoreException;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockParticipant;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -226,8 +226,8 @@ class CapabilitySuite extends StoreSuite {
     assertRefused(a.adjust(LOCK, writer, SH, HoldTerms.NONE, 0), RefusalReason.UNSUPPORTED);
     busy(b.acquire(LOCK, b.attempt(), EX));
     assertThat(look(LOCK).orElseThrow().holders())
-        .extracting(LockView.Participant::weight)
-        .containsExactly(Mode.SHARERS);
+        .extracting(LockParticipant::share)
+        .containsExactly(Mode.share(Mode.SHARERS, Mode.SHARERS));
   }
 
   @Test

@@ -7,12 +7,14 @@ import io.mortise.LockName;
 import io.mortise.admin.EndedHold;
 import io.mortise.admin.EndedHold.EndCause;
 import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.admin.LockParticipant.Share;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
 import io.mortise.testkit.BoundedWait;
@@ -31,11 +33,13 @@ class InspectSuite extends StoreSuite {
     super(under);
   }
 
+  private static final Share EXCLUSIVE = Mode.share(Mode.SHARERS, Mode.SHARERS);
+
   @Test
   void givenUnknownLock_thenThereIsNothingToSee() {
     assertThat(look(LOCK)).isEmpty();
     needsList();
-    Page<LockView> page = BoundedWait.join(store().inspect(LockQuery.all()));
+    Page<LockInfo> page = BoundedWait.join(store().inspect(LockQuery.all()));
     assertThat(page.items()).isEmpty();
     assertThat(page.next()).isNull();
   }
@@ -47,19 +51,19 @@ class InspectSuite extends StoreSuite {
       SessionDriver a = session(each);
       Reply.Granted hold = a.hold(LOCK, EX, new HoldTerms(null, null, "nightly report — " + each));
       under.pass(Duration.ofMillis(20));
-      LockView view = look(LOCK).orElseThrow();
-      assertThat(view.name()).isEqualTo(LOCK);
-      assertThat(view.capacity()).isEqualTo(Mode.SHARERS);
+      LockInfo view = look(LOCK).orElseThrow();
+      assertThat(view.name()).isEqualTo(LOCK.value());
+      assertThat(view.permits()).isEmpty();
       assertThat(view.shutFor()).isZero();
       assertThat(view.waiters()).isEmpty();
-      LockView.Participant holder = view.holders().get(0);
+      LockParticipant holder = view.holders().get(0);
       assertThat(view.holders()).hasSize(1);
-      assertThat(holder.attempt()).isEqualTo(hold.attempt());
+      assertThat(holder.attempt()).isEqualTo(hold.attempt().encoded());
       assertThat(client(holder).host()).isEqualTo("testhost");
       assertThat(client(holder).pid()).isEqualTo(4711);
       assertThat(client(holder).name()).isEqualTo(each);
       assertThat(holder.label()).isEqualTo("nightly report — " + each);
-      assertThat(holder.weight()).isEqualTo(Mode.SHARERS);
+      assertThat(holder.share()).isEqualTo(EXCLUSIVE);
       assertThat(holder.since()).isBetween(Duration.ofMillis(15), Duration.ofSeconds(30));
       assertThat(holder.sessionLeft()).isBetween(Duration.ofMinutes(4), LONG);
       assertThat(holder.sessionTtl()).isIn(LONG, Duration.ZERO);
@@ -84,21 +88,19 @@ class InspectSuite extends StoreSuite {
       attempts.add(attempt);
       queued(b.ask(timed(LOCK, attempt, true, new HoldTerms(null, null, "w" + i))));
     }
-    LockView view = look(LOCK).orElseThrow();
-    List<LockView.Participant> waiters = view.waiters();
+    LockInfo view = look(LOCK).orElseThrow();
+    List<LockParticipant> waiters = view.waiters();
     assertThat(view.waiterCount()).isEqualTo(4);
     assertThat(waiters)
-        .extracting(LockView.Participant::attempt)
-        .containsExactlyElementsOf(attempts);
-    assertThat(waiters)
-        .extracting(LockView.Participant::label)
-        .containsExactly("w0", "w1", "w2", "w3");
+        .extracting(LockParticipant::attempt)
+        .containsExactlyElementsOf(attempts.stream().map(AttemptId::encoded).toList());
+    assertThat(waiters).extracting(LockParticipant::label).containsExactly("w0", "w1", "w2", "w3");
     assertThat(waiters)
         .allSatisfy(
             waiter -> {
               assertThat(client(waiter).name()).isEqualTo("b");
               assertThat(waiter.token()).isZero();
-              assertThat(waiter.weight()).isEqualTo(Mode.SHARERS);
+              assertThat(waiter.share()).isEqualTo(EXCLUSIVE);
               assertThat(waiter.sessionLeft()).isPositive();
             });
   }
@@ -113,8 +115,8 @@ class InspectSuite extends StoreSuite {
     }
     assertThat(holders(LOCK)).containsExactlyElementsOf(attempts);
     assertThat(look(LOCK).orElseThrow().holders())
-        .extracting(LockView.Participant::weight)
-        .containsOnly(1);
+        .extracting(LockParticipant::share)
+        .containsOnly(Mode.share(1, Mode.SHARERS));
   }
 
   @Test
@@ -142,12 +144,12 @@ class InspectSuite extends StoreSuite {
    * A store may forget a session that is over, and tells nothing wrong of it. Without a clock it
    * lives until somebody has judged it.
    */
-  private LockView.Participant assertShownAsDead(AttemptId attempt, Duration ttl) {
-    LockView.Participant shown = look(LOCK).orElseThrow().holders().get(0);
-    for (LockView.Participant holder : List.of(shown, look(LOCK).orElseThrow().holders().get(0))) {
-      assertThat(holder.attempt()).isEqualTo(attempt);
+  private LockParticipant assertShownAsDead(AttemptId attempt, Duration ttl) {
+    LockParticipant shown = look(LOCK).orElseThrow().holders().get(0);
+    for (LockParticipant holder : List.of(shown, look(LOCK).orElseThrow().holders().get(0))) {
+      assertThat(holder.attempt()).isEqualTo(attempt.encoded());
       assertThat(holder.sessionLeft()).isLessThan(Duration.ofMillis(1));
-      assertThat(holder.client()).isIn(null, new ClientLabel("testhost", 4711, "a"));
+      assertThat(holder.client()).isIn(null, new ClientInfo("testhost", 4711, "a"));
       assertThat(holder.sessionTtl()).isIn(Duration.ZERO, ttl);
     }
     return shown;
@@ -167,7 +169,7 @@ class InspectSuite extends StoreSuite {
   /** Ends the attempt, if it has not ended yet. */
   private void assertLastEnd(SessionDriver a, AttemptId attempt, EndCause cause) {
     a.end(LOCK, attempt);
-    EndedHold told = look(LOCK).map(LockView::lastEnd).orElse(null);
+    EndedHold told = look(LOCK).map(LockInfo::lastEnd).orElse(null);
     if (can(Capability.RECORD) && can(Capability.QUEUE)) {
       assertThat(told).isEqualTo(new EndedHold(attempt.encoded(), cause));
     } else {
@@ -191,12 +193,10 @@ class InspectSuite extends StoreSuite {
         held.add(name);
       }
     }
-    assertThat(pages(new LockQuery(null, "", null, 7, false)))
-        .containsExactlyInAnyOrderElementsOf(held);
-    assertThat(pages(new LockQuery(null, "", null, 1000, false)))
-        .containsExactlyInAnyOrderElementsOf(held);
+    assertThat(pages(LockQuery.all().page(null, 7))).containsExactlyInAnyOrderElementsOf(held);
+    assertThat(pages(LockQuery.all().page(null, 1000))).containsExactlyInAnyOrderElementsOf(held);
     if (can(Capability.SESSION) && records()) {
-      assertThat(pages(new LockQuery(null, "", null, 7, true)))
+      assertThat(pages(LockQuery.all().withIdle().page(null, 7)))
           .containsExactlyInAnyOrderElementsOf(all);
     }
   }
@@ -205,9 +205,9 @@ class InspectSuite extends StoreSuite {
     List<LockName> names = new ArrayList<>();
     LockQuery next = query;
     for (int page = 0; page < 100; page++) {
-      Page<LockView> found = BoundedWait.join(store().inspect(next));
+      Page<LockInfo> found = BoundedWait.join(store().inspect(next));
       assertThat(found.items()).hasSizeLessThanOrEqualTo(query.limit());
-      found.items().forEach(view -> names.add(view.name()));
+      found.items().forEach(view -> names.add(LockName.of(view.name())));
       String cursor = found.next();
       if (cursor == null) {
         return names;

@@ -3,11 +3,11 @@ package io.mortise.testkit.contract.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockQuery;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
@@ -44,9 +44,8 @@ class LockNameSuite extends StoreSuite {
           assertThat(busy(b.acquire(name, b.attempt(), EX)).holder()).isNotNull();
         });
     if (under.listsLocks()) {
-      Page<LockView> page =
-          BoundedWait.join(store().inspect(new LockQuery(null, "", null, 1000, false)));
-      assertThat(page.items().stream().map(LockView::name))
+      Page<LockInfo> page = BoundedWait.join(store().inspect(LockQuery.all().page(null, 1000)));
+      assertThat(page.items().stream().map(LockInfo::name).map(LockName::of))
           .containsExactlyInAnyOrderElementsOf(names);
     }
     if (under.capabilities().contains(Capability.SESSION)) {

@@ -99,7 +99,7 @@ class SemaphoreSuite extends StoreSuite {
     assertRefused(b.acquire(LOCK, wrong, EX), RefusalReason.CAPACITY_DIFFERS);
     assertThat(holders(LOCK)).containsExactly(held);
     assertThat(waiters(LOCK)).isEmpty();
-    assertThat(look(LOCK).orElseThrow().capacity()).isEqualTo(3);
+    assertThat(look(LOCK).orElseThrow().permits()).hasValue(3);
     assertThat(a.notifications()).isEmpty();
     assertEnded(b.end(LOCK, wrong), AttemptState.ABSENT, EndReason.UNKNOWN);
     b.hold(LOCK, permits(2));

@@ -4,13 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.admin.LockParticipant.ClientInfo;
+import io.mortise.admin.LockQuery;
 import io.mortise.admin.Page;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.ClientLabel;
-import io.mortise.spi.LockQuery;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -164,22 +165,22 @@ abstract class StoreSuite {
     return BoundedWait.join(store().judge(session.id()));
   }
 
-  final Optional<LockView> look(LockName name) {
-    Page<LockView> page = BoundedWait.join(store().inspect(LockQuery.of(name)));
+  final Optional<LockInfo> look(LockName name) {
+    Page<LockInfo> page = BoundedWait.join(store().inspect(LockQuery.of(name.value())));
     return page.items().stream().findFirst();
   }
 
   final List<AttemptId> holders(LockName name) {
     return look(name).stream()
         .flatMap(view -> view.holders().stream())
-        .map(LockView.Participant::attempt)
+        .map(participant -> AttemptId.parse(participant.attempt()))
         .toList();
   }
 
   final List<AttemptId> waiters(LockName name) {
     return look(name).stream()
         .flatMap(view -> view.waiters().stream())
-        .map(LockView.Participant::attempt)
+        .map(participant -> AttemptId.parse(participant.attempt()))
         .toList();
   }
 
@@ -228,8 +229,8 @@ abstract class StoreSuite {
     return holder;
   }
 
-  static ClientLabel client(LockView.Participant participant) {
-    ClientLabel client = participant.client();
+  static ClientInfo client(LockParticipant participant) {
+    ClientInfo client = participant.client();
     if (client == null) {
       throw new AssertionError("No client is shown in " + participant + ".");
     }

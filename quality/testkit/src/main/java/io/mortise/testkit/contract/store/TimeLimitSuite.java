@@ -3,9 +3,10 @@ package io.mortise.testkit.contract.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
-import io.mortise.spi.LockView;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Reply.AttemptState;
 import io.mortise.spi.Reply.EndReason;
@@ -187,7 +188,7 @@ class TimeLimitSuite extends StoreSuite {
     a.hold(LOCK, EX, atLeast(LONG));
     assertThat(look(LOCK).orElseThrow().shutFor()).as("its holder lives").isZero();
     die(a);
-    LockView dead = look(LOCK).orElseThrow();
+    LockInfo dead = look(LOCK).orElseThrow();
     assertThat(dead.holders()).hasSize(1);
     assertThat(dead.shutFor()).isBetween(Duration.ofMinutes(3), LONG);
   }
@@ -286,7 +287,7 @@ class TimeLimitSuite extends StoreSuite {
   void givenAtMost_whenLookedAt_thenItsRestIsShown() {
     needs(Capability.AT_MOST);
     session("a").hold(LOCK, EX, atMost(LONG));
-    LockView.Participant holder = look(LOCK).orElseThrow().holders().get(0);
+    LockParticipant holder = look(LOCK).orElseThrow().holders().get(0);
     assertThat(holder.atMostLeft()).isBetween(Duration.ofMinutes(4), LONG);
   }
 }

@@ -15,6 +15,7 @@ import io.mortise.console.view.LockFormatter;
 import io.mortise.console.view.OutputSanitizer;
 import io.mortise.spi.AttemptId;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -117,7 +118,8 @@ final class EvictionEndpoint {
 
   /** For how long it keeps the lock at most; null where only a waiter finds out that it is dead. */
   private static @Nullable Long mostLeft(LockParticipant holder) {
-    return holder.renewedAgo() == null ? holder.sessionLeft().toMillis() : null;
+    Duration left = holder.sessionLeft();
+    return holder.renewedAgo() == null && left != null ? left.toMillis() : null;
   }
 
   private ConsoleResponse changed(SeenLock lock, String message) {

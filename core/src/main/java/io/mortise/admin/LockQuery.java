@@ -1,0 +1,92 @@
+package io.mortise.admin;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which locks to look at.
+ *
+ * @param name exactly this one; null for all
+ * @param prefix what the names begin with; empty for all, and if there is a name
+ * @param cursor {@link Page#next()} of the page before, of a query with the same prefix; null for
+ *     the first
+ * @param limit the most locks of one page, 1 to 1000
+ * @param idle whether to show locks that are neither held, waited for nor shut
+ * @param detail how much to tell of each; a store may tell more. Of one lock by its name everything
+ *     is told
+ */
+public record LockQuery(
+    @Nullable String name,
+    String prefix,
+    @Nullable String cursor,
+    int limit,
+    boolean idle,
+    Detail detail) {
+  /** How much to tell of each lock. */
+  public enum Detail {
+    /** Holders and waiters, with their sessions. */
+    FULL,
+    /**
+     * How many hold and wait, and the first holder, as far as the store tells it without looking
+     * further. Nothing of sessions: a lock whose holder is dead is held. A page costs a store that
+     * has something better a few round trips and a small part of the work.
+     */
+    SUMMARY
+  }
+
+  /**
+   * Checks the limit and the prefix.
+   *
+   * @throws IllegalArgumentException if the limit is not within 1 and 1000
+   */
+  public LockQuery {
+    Objects.requireNonNull(prefix, "prefix");
+    Objects.requireNonNull(detail, "detail");
+    if (limit < 1 || limit > 1000) {
+      throw new IllegalArgumentException("A page has 1 to 1000 locks, not " + limit + ".");
+    }
+    if (name != null && !prefix.isEmpty()) {
+      throw new IllegalArgumentException("A query has a name or a prefix, not both.");
+    }
+  }
+
+  /** One lock, with its holders and waiters. */
+  public static LockQuery of(String name) {
+    return new LockQuery(name, "", null, 1, true, Detail.FULL);
+  }
+
+  /** The first page of all locks that are held, waited for or shut. */
+  public static LockQuery all() {
+    return beginningWith("");
+  }
+
+  /** The first page of all locks that are held, waited for or shut and whose names begin so. */
+  public static LockQuery beginningWith(String prefix) {
+    return new LockQuery(null, prefix, null, 200, false, Detail.FULL);
+  }
+
+  /** A page that begins at the cursor, or at the first lock, and has at most so many locks. */
+  public LockQuery page(@Nullable String begin, int size) {
+    return new LockQuery(name, prefix, begin, size, idle, detail);
+  }
+
+  /** The same, with locks that are free and were used lately. */
+  public LockQuery withIdle() {
+    return new LockQuery(name, prefix, cursor, limit, true, detail);
+  }
+
+  /** The same, but little of each lock: for tools that look at all of them again and again. */
+  public LockQuery summarized() {
+    return new LockQuery(name, prefix, cursor, limit, idle, Detail.SUMMARY);
+  }
+
+  /** Whether a store may leave out what {@link Detail#SUMMARY} does. */
+  public boolean isSummary() {
+    return detail == Detail.SUMMARY && name == null;
+  }
+
+  /** Whether a lock's name begins with the prefix. */
+  public boolean matches(String lock) {
+    return lock.startsWith(prefix);
+  }
+}
