@@ -35,7 +35,7 @@ public record LockQuery(
   }
 
   /**
-   * Checks the limit and the prefix.
+   * Checks the limit, and that there is a name or a prefix.
    *
    * @throws IllegalArgumentException if the limit is not within 1 and 1000
    */

@@ -75,7 +75,26 @@ final class EngineAdmin implements LockAdmin {
       var unused = LockName.of(query.prefix());
     }
     Page<LockInfo> page = askPage(() -> store.inspect(query));
-    return new Page<>(page.items().stream().map(this::info).toList(), page.next());
+    return new Page<>(
+        page.items().stream()
+            .map(lock -> query.isSummary() ? summary(lock) : lock)
+            .map(this::info)
+            .toList(),
+        page.next());
+  }
+
+  /** Of a store that tells more than it was asked for. */
+  private static LockInfo summary(LockInfo lock) {
+    LockParticipant first = lock.holders().isEmpty() ? null : lock.holders().get(0);
+    return LockInfo.summary(
+        lock.name(),
+        lock.permits(),
+        lock.holderCount(),
+        lock.waiterCount(),
+        first == null
+            ? null
+            : AttemptId.of(first.attempt()).holder(first.label(), first.share(), first.since()),
+        lock.shutFor());
   }
 
   private <T> T ask(Callable<CompletionStage<T>> question) {

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Everything here runs under the stripe's lock.
  */
-final class AcquireProtocol implements ClaimRequests.AnswerHandler {
+final class AcquireProtocol {
   private static final Logger log = LoggerFactory.getLogger(AcquireProtocol.class);
 
   private static final int JUDGEMENTS = 16;
@@ -77,9 +77,7 @@ final class AcquireProtocol implements ClaimRequests.AnswerHandler {
         new OutageLog(settings.storeName(), settings.env().ticker(), log::warn, log::info);
   }
 
-  @Override
-  public void answered(Stripe stripe, Claim claim, SentRequest sent, Reply reply) {
-    localHandoff.answered(sent.at());
+  void answered(Stripe stripe, Claim claim, SentRequest sent, Reply reply) {
     if (!claim.isAttempt(sent.attempt()) || claim.phase() == ClaimPhase.DONE) {
       if (reply instanceof Reply.Granted) {
         releaseProtocol.endUnknown(stripe, claim.name(), sent.attempt());

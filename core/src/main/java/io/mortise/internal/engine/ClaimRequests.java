@@ -4,6 +4,7 @@ import io.mortise.HoldTerms;
 import io.mortise.internal.engine.state.Claim;
 import io.mortise.internal.engine.state.Claim.ClaimPhase;
 import io.mortise.internal.engine.state.ClaimEffect;
+import io.mortise.internal.engine.state.ClaimEffect.ReplyHandler;
 import io.mortise.internal.engine.state.EngineSettings;
 import io.mortise.internal.engine.state.IdleClaims.StickyClaim;
 import io.mortise.internal.engine.state.SentRequest;
@@ -32,6 +33,7 @@ final class ClaimRequests {
 
   private final EngineSettings settings;
   private final EngineSessions sessions;
+  private final LocalHandoff localHandoff;
   private final QueueProtocol queueProtocol;
   private final StickyProtocol stickyProtocol;
   private final AnswerHandler answers;
@@ -45,11 +47,13 @@ final class ClaimRequests {
   ClaimRequests(
       EngineSettings settings,
       EngineSessions sessions,
+      LocalHandoff localHandoff,
       QueueProtocol queueProtocol,
       StickyProtocol stickyProtocol,
       AnswerHandler answers) {
     this.settings = settings;
     this.sessions = sessions;
+    this.localHandoff = localHandoff;
     this.queueProtocol = queueProtocol;
     this.stickyProtocol = stickyProtocol;
     this.answers = answers;
@@ -166,11 +170,19 @@ final class ClaimRequests {
                 settings.takesFloor() && session.incarnationChanges() > 0 ? claim.tokenFloor() : 0,
                 provenDead),
             false,
-            reply -> {
-              if (!(reply instanceof Reply.Failed)) {
-                session.heard();
+            new ReplyHandler() {
+              @Override
+              public void arrived() {
+                localHandoff.answered(sent.at());
               }
-              answers.answered(stripe, claim, sent, reply);
+
+              @Override
+              public void accept(Reply reply) {
+                if (!(reply instanceof Reply.Failed)) {
+                  session.heard();
+                }
+                answers.answered(stripe, claim, sent, reply);
+              }
             }));
   }
 

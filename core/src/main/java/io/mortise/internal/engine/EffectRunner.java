@@ -53,6 +53,8 @@ final class EffectRunner implements ClaimEffect.Performer {
           () -> sessions.whenFullTtl(wait.session(), () -> stripe.run(wait.onFullTtl())));
     } else if (effect instanceof DropSession drop) {
       stripe.afterUnlock(() -> sessions.drop(drop.session()));
+    } else {
+      throw new AssertionError(effect);
     }
   }
 
@@ -75,6 +77,7 @@ final class EffectRunner implements ClaimEffect.Performer {
 
     @Override
     public void accept(Reply reply) {
+      send.onReply().arrived();
       stripe.lock();
       try {
         send.onReply().accept(reply);

@@ -100,7 +100,8 @@ public final class Engine {
         new ReleaseProtocol(settings, sessions, stripes, lossProtocol::reportBeforeRelease);
     // What puts their decisions together.
     ClaimRequests requests =
-        new ClaimRequests(settings, sessions, queueProtocol, stickyProtocol, this::answered);
+        new ClaimRequests(
+            settings, sessions, localHandoff, queueProtocol, stickyProtocol, this::answered);
     this.transitions =
         new ClaimTransitions(
             settings,

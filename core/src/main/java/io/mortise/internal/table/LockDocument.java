@@ -113,7 +113,7 @@ public final class LockDocument extends LockRecord {
   }
 
   /** What a summary tells. */
-  LockInfo summary(long now) {
+  public LockInfo summary(long now) {
     HoldEntry first =
         holders.values().stream().min(Comparator.comparingLong(hold -> hold.token)).orElse(null);
     return LockInfo.summary(

@@ -344,14 +344,17 @@ public final class DocumentStore implements LockStore {
     }
     long now = micros();
     LockDocument lock = DocumentCodec.decode(name, listed.found().text());
-    return lock == null || lock.isUnused() || (lock.isIdle(now) && !query.idle())
-        ? CompletableFuture.completedFuture(Optional.empty())
-        : sessions.withSessions(
-            sessions::readToShow,
-            liveness -> {
-              locks.observeEvictions(lock, liveness, now);
-              return Optional.of(lock.view(liveness, now));
-            });
+    if (lock == null || lock.isUnused() || (lock.isIdle(now) && !query.idle())) {
+      return CompletableFuture.completedFuture(Optional.empty());
+    } else if (query.isSummary()) {
+      return CompletableFuture.completedFuture(Optional.of(lock.summary(now)));
+    }
+    return sessions.withSessions(
+        sessions::readToShow,
+        liveness -> {
+          locks.observeEvictions(lock, liveness, now);
+          return Optional.of(lock.view(liveness, now));
+        });
   }
 
   @Override

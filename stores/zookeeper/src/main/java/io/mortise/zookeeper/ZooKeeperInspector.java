@@ -317,7 +317,7 @@ final class ZooKeeperInspector {
                 Duration.ZERO,
                 holders,
                 waiters,
-                lockQueue.holding(),
+                holders.size(),
                 lockQueue.size() - lockQueue.holding(),
                 null));
       }

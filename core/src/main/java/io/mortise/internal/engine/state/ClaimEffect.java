@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What follows from a transition of a claim. Transitions change the state of their stripe and leave
- * effects with it; {@link EffectRunner} alone performs them. What comes back to the stripe, an
+ * effects with it; a {@link Performer} alone performs them. What comes back to the stripe, an
  * answer or the end of a time, is an event, and runs under its lock.
  */
 public sealed interface ClaimEffect {
@@ -32,8 +32,14 @@ public sealed interface ClaimEffect {
    *
    * @param later whether nobody waits for it: it may travel with what is sent next
    */
-  record Send(LiveSession session, Request request, boolean later, Consumer<Reply> onReply)
+  record Send(LiveSession session, Request request, boolean later, ReplyHandler onReply)
       implements ClaimEffect {}
+
+  /** Hears the answer to a request, under the stripe's lock. */
+  interface ReplyHandler extends Consumer<Reply> {
+    /** The answer is there. Without the lock, before it is waited for. */
+    default void arrived() {}
+  }
 
   /** Asks the store whether a session has ended. Either the verdict or the error is null. */
   record Judge(

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Shows locks to people, as text without anything that a terminal would obey, and to programs. */
@@ -43,8 +44,7 @@ public final class LockFormatter {
   /** What a lock is. */
   public static Condition condition(LockInfo lock) {
     return switch (lock.state()) {
-      case HELD ->
-          lock.holders().stream().allMatch(LockFormatter::isGone) ? Condition.GONE : Condition.HELD;
+      case HELD -> all(lock.holders(), LockFormatter::isGone) ? Condition.GONE : Condition.HELD;
       case SHUT -> Condition.SHUT;
       case CHANGING_HANDS -> Condition.CHANGING_HANDS;
       case FREE -> Condition.FREE;
@@ -77,7 +77,12 @@ public final class LockFormatter {
   /** Whether nobody who holds it seems to be there: each is gone, or silent. */
   public static boolean looksGone(LockInfo lock) {
     return lock.state() == LockState.HELD
-        && lock.holders().stream().allMatch(holder -> isGone(holder) || isSilent(holder));
+        && all(lock.holders(), holder -> isGone(holder) || isSilent(holder));
+  }
+
+  /** Of holders that nobody has told, nothing is known. */
+  private static boolean all(List<LockParticipant> holders, Predicate<LockParticipant> which) {
+    return !holders.isEmpty() && holders.stream().allMatch(which);
   }
 
   /** That a participant was not renewed for long, to be set in brackets; empty if it was. */

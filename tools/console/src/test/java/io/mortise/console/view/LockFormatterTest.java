@@ -43,6 +43,13 @@ class LockFormatterTest {
   }
 
   @Test
+  void givenHoldersThatAreCountedOnly_thenNobodyIsSaidToBeGone() {
+    LockInfo counted = LockInfo.summary("x", OptionalInt.of(3), 2, 0, null, Duration.ZERO);
+    assertThat(LockFormatter.condition(counted)).isEqualTo(LockFormatter.Condition.HELD);
+    assertThat(LockFormatter.looksGone(counted)).isFalse();
+  }
+
+  @Test
   void givenHolderThatWasNotRenewedForLong_whenNobodyJudgedIt_thenThatIsSaid_andWhatToDo() {
     LockInfo silent = heldBy(Duration.ofMinutes(4));
     assertThat(LockFormatter.situation(silent))

@@ -60,6 +60,7 @@ class OperatorSuite extends ClientSuite {
             .orElseThrow();
     assertThat(line.state()).isEqualTo(LockState.HELD);
     assertThat(line.holders().get(0).attempt()).isEqualTo(holders(LOCK).get(0).attempt());
+    assertThat(line.holders().get(0).sessionLeft()).as("a summary asks for no session").isNull();
     if (under.listsSessions()) {
       assertThat(allPages(cursor -> admin.sessions(cursor, 10), Page::items, Page::next))
           .anySatisfy(
