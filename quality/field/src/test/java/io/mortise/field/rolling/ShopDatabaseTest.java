@@ -28,7 +28,7 @@ class ShopDatabaseTest {
   private static ShopDatabase start() throws Exception {
     return new ShopDatabase(
         TestPrerequisites.required(PostgresServer.installed(), "PostgreSQL"),
-        new Checkout(Path.of("..")).schema());
+        new Checkout(Path.of("../..")).schema());
   }
 
   private static Connection connect(ShopDatabase shop, String instance) throws SQLException {
