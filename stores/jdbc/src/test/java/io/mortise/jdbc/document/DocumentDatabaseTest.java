@@ -228,20 +228,25 @@ class DocumentDatabaseTest {
         LockStore made = open(connection -> connection)) {
       assertThat(kept.isValid(1)).isTrue();
       assertThat(made.profile().display()).isEqualTo("jdbc:x");
-      assertThatThrownBy(
-              () ->
-                  open(
-                      connection ->
-                          statements(
-                              connection,
-                              (called, none, told) -> {
-                                if (called.equals("executeQuery")) {
-                                  throw new SQLTimeoutException("locked");
-                                }
-                                return told;
-                              })))
-          .isInstanceOf(StoreUnavailableException.class)
-          .hasMessageContaining("busy");
+      Answer locked =
+          (called, none, told) -> {
+            if (called.equals("executeQuery")) {
+              throw new SQLTimeoutException("locked");
+            }
+            return told;
+          };
+      for (boolean create : new boolean[] {true, false}) {
+        DocumentDatabase busy =
+            new DocumentDatabase(
+                () -> statements(DriverManager.getConnection(url), locked),
+                false,
+                new DocumentDatabase.Settings("jdbc:x", "mortise_", "default", LONG, create),
+                Ticker.SYSTEM,
+                WallClock.SYSTEM);
+        assertThatThrownBy(() -> busy.prepare("test", 1))
+            .isInstanceOf(StoreUnavailableException.class)
+            .hasMessageContaining("busy");
+      }
     }
   }
 
