@@ -36,8 +36,8 @@ public interface LockAdmin {
    * found, in a summary of Redis perhaps twice.
    *
    * <p>Of a prefix SQL, the store in memory and a server of documents read no other locks. Redis
-   * passes over the names of others and reads only their keys. ZooKeeper reads all names, and looks
-   * at these.
+   * passes over the names of others and reads only their keys. ZooKeeper, and a database without a
+   * dialect, read all names, and look at these.
    *
    * @throws IllegalArgumentException if the cursor is not one that this store can read
    */

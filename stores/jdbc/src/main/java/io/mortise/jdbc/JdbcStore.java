@@ -57,7 +57,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code pooler=true} for PostgreSQL behind a pooler in transaction mode, see
  *       docs/guides/behind-pgbouncer.md
  *   <li>{@code driver.NAME} for the driver of another database, and {@code timeout}, which there is
- *       another name of {@code max-in-flight}
+ *       another name of {@code max-in-flight}; not both
  * </ul>
  *
  * <p>A server's driver is handed the parameters of its own that docs/stores lists, and no others; a
@@ -69,9 +69,12 @@ public final class JdbcStore {
   private static final List<Dialect> DIALECTS =
       List.of(new H2Dialect(), new PostgresDialect(), new MySqlDialect(), new MariaDbDialect());
 
-  /** A driver's URL up to the database; without a user, and without parameters in parentheses. */
+  /**
+   * A driver's URL up to the database; without a user, and without parameters in parentheses. An at
+   * sign right behind the sub-protocol has no user in front of it.
+   */
   private static final Pattern PLACE =
-      Pattern.compile("(jdbc:[a-z0-9]+:(?:[a-z]+:)?[\\w./,:\\[\\]~%-]+)(?:[?;].*)?");
+      Pattern.compile("(jdbc:[a-z0-9]+:(?:[a-z]+:)?@?[\\w./,:\\[\\]~%-]+)(?:[?;].*)?");
 
   private static final String SIZE =
       "Mortise keeps two connections of a pool, on PostgreSQL three: let the pool have so many besides those of the application.";
@@ -342,6 +345,11 @@ public final class JdbcStore {
   }
 
   private static String timeoutName(StoreUrl url) {
+    if (url.parameter(TIMEOUT) != null && url.parameter(IN_FLIGHT_LIMIT) != null) {
+      throw new IllegalArgumentException(
+          "Parameters '%s' and '%s' of store URL '%s' mean the same. Leave one of them out."
+              .formatted(TIMEOUT, IN_FLIGHT_LIMIT, url));
+    }
     return url.parameter(TIMEOUT) == null ? IN_FLIGHT_LIMIT : TIMEOUT;
   }
 
@@ -388,7 +396,7 @@ public final class JdbcStore {
   }
 
   private static Duration maxInFlight(StoreUrl url, Dialect dialect) {
-    return bounded(url, IN_FLIGHT_LIMIT, dialect.leastInFlight());
+    return bounded(url, timeoutName(url), dialect.leastInFlight());
   }
 
   private static Duration bounded(StoreUrl url, String parameter, Duration least) {

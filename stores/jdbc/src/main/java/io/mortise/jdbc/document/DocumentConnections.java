@@ -261,7 +261,8 @@ final class DocumentConnections implements AutoCloseable {
     }
   }
 
-  private void rest(DocumentConnection connection) {
+  /** Keeps a connection for the next step. */
+  void rest(DocumentConnection connection) {
     connection.usedAt(ticker.nanos());
     resting.addFirst(connection);
     if (closed) {

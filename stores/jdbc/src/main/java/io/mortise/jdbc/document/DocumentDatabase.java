@@ -28,9 +28,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,11 +51,6 @@ public final class DocumentDatabase {
   /** Connections for requests. A pool of the application lends one. */
   private static final int MOST_CONNECTIONS = 4;
 
-  /** Renewals are sent each third of a TTL, and take some milliseconds. */
-  private static final Duration LEAST_TTL = Duration.ofMillis(500);
-
-  private static final Duration EXPIRY_LAG = Duration.ofMillis(10);
-
   /** Changes if the rows of another version of Mortise mean something else. */
   private static final String LAYOUT = "1 ";
 
@@ -73,12 +66,6 @@ public final class DocumentDatabase {
   private final DocumentKey identityKey;
   private final Map<DocumentConnection, String> identities = new ConcurrentHashMap<>();
 
-  /**
-   * The connection of the checks, which is used first: a database in memory lives as long as one is
-   * open.
-   */
-  private final AtomicReference<@Nullable DocumentConnection> spare = new AtomicReference<>();
-
   private volatile String product = "";
 
   /**
@@ -93,7 +80,8 @@ public final class DocumentDatabase {
   public record Settings(
       String display, String prefix, String namespace, Duration timeout, boolean create) {}
 
-  private DocumentDatabase(
+  /** Connects to nothing yet; see {@link #open}. */
+  DocumentDatabase(
       ConnectionSource source,
       boolean borrows,
       Settings settings,
@@ -123,7 +111,8 @@ public final class DocumentDatabase {
       Settings settings,
       Ticker ticker,
       InstantSource wallClock) {
-    DocumentDatabase database = prepare(source, borrows, settings, ticker, wallClock);
+    DocumentDatabase database = new DocumentDatabase(source, borrows, settings, ticker, wallClock);
+    SqlDocuments requests = database.prepare("requests", borrows ? 1 : MOST_CONNECTIONS);
     String product = database.product;
     if (TESTED.stream().noneMatch(product::startsWith)) {
       log.info(
@@ -134,46 +123,46 @@ public final class DocumentDatabase {
     }
     LockStore store =
         DocumentStore.clockless(
-            new StoreProfile(
-                settings.display(),
-                DocumentStore.CAPABILITIES_WITHOUT_CLOCK,
-                settings.timeout(),
-                LEAST_TTL,
-                EXPIRY_LAG),
-            database.documents("requests", borrows ? 1 : MOST_CONNECTIONS),
-            database.documents("renewals", 1),
+            profile(settings),
+            requests,
+            database.documents(new DocumentConnections(database, "renewals", 1, ticker)),
             ticker,
             wallClock);
     return ReportingStore.checked(
         store, () -> CompletableFuture.completedFuture(true), () -> report(product));
   }
 
-  /** Looks at the database, and makes the table. Throws as {@link #open} does. */
-  static DocumentDatabase prepare(
-      ConnectionSource source,
-      boolean borrows,
-      Settings settings,
-      Ticker ticker,
-      InstantSource wallClock) {
-    DocumentDatabase database = new DocumentDatabase(source, borrows, settings, ticker, wallClock);
+  private static StoreProfile profile(Settings settings) {
+    StoreProfile pushing = DocumentStore.clocklessProfile(settings.display(), settings.timeout());
+    return new StoreProfile(
+        pushing.display(),
+        DocumentStore.CAPABILITIES_WITHOUT_CLOCK,
+        pushing.maxInFlight(),
+        pushing.minTtl(),
+        pushing.expiryLag());
+  }
+
+  /**
+   * Looks at the database, and makes the table. Throws as {@link #open} does.
+   *
+   * @param most connections at a time
+   * @return the documents of the namespace. The connection of the checks rests among theirs: a
+   *     database in memory lives as long as one is open
+   */
+  SqlDocuments prepare(String purpose, int most) {
     try {
       Connection connection = source.connect();
-      database.product = database.prepare(connection);
-      database.spare.set(database.ready(connection));
-      return database;
+      product = prepare(connection);
+      DocumentConnections connections = new DocumentConnections(this, purpose, most, ticker);
+      connections.rest(ready(connection));
+      return documents(connections);
     } catch (SQLException e) {
       throw refusal(e, settings.display());
     }
   }
 
-  /**
-   * The documents of the namespace, on connections of their own.
-   *
-   * @param most connections at a time
-   */
-  SqlDocuments documents(String purpose, int most) {
-    return new SqlDocuments(
-        new DocumentConnections(this, purpose, most, ticker), settings.namespace(), micros);
+  private SqlDocuments documents(DocumentConnections connections) {
+    return new SqlDocuments(connections, settings.namespace(), micros);
   }
 
   /** Why a database cannot be opened. */
@@ -242,15 +231,16 @@ public final class DocumentDatabase {
   /** Makes the table if it cannot be read, unless another process is quicker. */
   private void makeTable(Connection connection) throws SQLException {
     try {
-      var unused = table(connection).read(identityKey);
+      tryTable(connection);
       return;
     } catch (SQLException e) {
-      if (SqlFailure.of(e) == SqlFailure.BROKEN && connection.isClosed()) {
+      SqlFailure failure = SqlFailure.of(e);
+      if (failure == SqlFailure.BUSY || (failure == SqlFailure.BROKEN && connection.isClosed())) {
         throw e;
       }
       log.debug("The table of {} cannot be read", settings.display(), e);
     }
-    rollBack(connection);
+    endTransaction(connection);
     if (!settings.create()) {
       throw unfit(
           "lacks table '%s', and create=false forbids to make it. Make it from %s of the jdbc module, or set prefix."
@@ -262,11 +252,16 @@ public final class DocumentDatabase {
         statement.execute(ddl.replace("CLOB", type));
       }
     } catch (SQLException e) {
-      rollBack(connection);
+      endTransaction(connection);
       try {
-        var unused = table(connection).read(identityKey);
+        tryTable(connection);
       } catch (SQLException second) {
         e.addSuppressed(second);
+        if (SqlFailure.of(e) == SqlFailure.BUSY) {
+          throw e;
+        } else if (SqlFailure.of(second) == SqlFailure.BUSY) {
+          throw second;
+        }
         throw new StoreUnfitException(
             "Store '%s' does not let this user make or read table '%s': %s. Grant the right, or make it from %s of the jdbc module."
                 .formatted(
@@ -277,11 +272,18 @@ public final class DocumentDatabase {
             e);
       }
     }
-    rollBack(connection);
+    endTransaction(connection);
+  }
+
+  /** Fails if the table is not there or cannot be read. */
+  private void tryTable(Connection connection) throws SQLException {
+    try (DocumentTable table = table(connection)) {
+      var unused = table.read(identityKey);
+    }
   }
 
   /** In some databases a statement that fails leaves a transaction of no use. */
-  private static void rollBack(Connection connection) throws SQLException {
+  private static void endTransaction(Connection connection) throws SQLException {
     if (!connection.getAutoCommit()) {
       connection.commit();
     }
@@ -307,8 +309,7 @@ public final class DocumentDatabase {
 
   /** Connects. Blocks. */
   DocumentConnection connect() throws SQLException {
-    DocumentConnection checked = spare.getAndSet(null);
-    return checked != null ? checked : ready(source.connect());
+    return ready(source.connect());
   }
 
   private DocumentConnection ready(Connection connection) throws SQLException {

@@ -15,7 +15,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The table of documents on one connection: one method per statement. For one thread at a time. */
-final class DocumentTable {
+final class DocumentTable implements AutoCloseable {
+  /** As many as {@link #readAll} takes. */
+  static final int MOST_READ = 100;
+
   private final Connection connection;
   private final SqlText text;
   private final int timeoutSeconds;
@@ -40,9 +43,14 @@ final class DocumentTable {
   record ListedRow(DocumentKey key, VersionedText found) {}
 
   private NamedStatement of(String name) throws SQLException {
+    return of(name, 1);
+  }
+
+  private NamedStatement of(String name, int listed) throws SQLException {
     NamedStatement known = prepared.get(name);
     if (known == null) {
-      known = new NamedStatement(connection, text.statement(name)).boundedBy(timeoutSeconds);
+      known =
+          new NamedStatement(connection, text.statement(name, listed)).boundedBy(timeoutSeconds);
       prepared.put(name, known);
     }
     return known;
@@ -51,6 +59,28 @@ final class DocumentTable {
   /** Null if there is no such row. */
   @Nullable VersionedText read(DocumentKey key) throws SQLException {
     return of("read").set("doc_key", key.row()).first(row -> document(key, row, 1));
+  }
+
+  /**
+   * Those of these rows that are there.
+   *
+   * @param keys at least one, and {@link #MOST_READ} at most
+   */
+  Map<DocumentKey, VersionedText> readAll(List<DocumentKey> keys) throws SQLException {
+    Map<String, DocumentKey> wanted = new HashMap<>();
+    keys.forEach(key -> wanted.put(key.row(), key));
+    NamedStatement statement =
+        of("read_all", MOST_READ).set("doc_keys", keys.stream().map(DocumentKey::row).toList());
+    Map<DocumentKey, VersionedText> found = new HashMap<>();
+    try (ResultSet row = statement.query()) {
+      while (row.next()) {
+        DocumentKey key = wanted.get(row.getString(1));
+        if (key != null) {
+          found.put(key, document(key, row, 2));
+        }
+      }
+    }
+    return found;
   }
 
   private VersionedText document(DocumentKey key, ResultSet row, int column) throws SQLException {
@@ -124,5 +154,14 @@ final class DocumentTable {
       connection.rollback();
       connection.setAutoCommit(true);
     }
+  }
+
+  /** Closes the statements, and not the connection. */
+  @Override
+  public void close() throws SQLException {
+    for (NamedStatement statement : prepared.values()) {
+      statement.close();
+    }
+    prepared.clear();
   }
 }

@@ -1,13 +1,13 @@
 package io.mortise.jdbc.document;
 
 import io.mortise.internal.storekit.RemovalEntries;
-import io.mortise.jdbc.document.DocumentKey.KindRange;
 import io.mortise.jdbc.document.DocumentTable.ListedRow;
 import io.mortise.spi.document.VersionedDocuments;
 import java.sql.SQLException;
 import java.sql.SQLTransactionRollbackException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-final class SqlDocuments implements VersionedDocuments {
+final class SqlDocuments implements VersionedDocuments, AutoCloseable {
   static final RemovalEntries REMOVALS = new RemovalEntries(64);
 
   /** A version counts tenths of a second at first: so tokens stay below those that count faster. */
@@ -170,33 +170,70 @@ final class SqlDocuments implements VersionedDocuments {
 
   @Override
   public CompletionStage<List<ListedText>> scanTexts(String prefix, String after, int limit) {
-    return list(prefix, after, limit, true);
+    return isKind(prefix)
+        ? list(prefix, after, limit, true)
+        : list(prefix, after, limit, false).thenCompose(this::withTexts);
+  }
+
+  /** Whether all keys of a kind begin so. */
+  private static boolean isKind(String prefix) {
+    return prefix.indexOf('/') == prefix.length() - 1;
   }
 
   private CompletionStage<List<ListedText>> list(
       String prefix, String after, int limit, boolean withTexts) {
-    KindRange range = DocumentKey.range(namespace, prefix);
-    String from = after.isEmpty() ? range.before() : key(after).row();
-    boolean all = prefix.endsWith("/");
-    return connections.read(
-        table -> {
-          List<ListedText> listed = new ArrayList<>();
-          String last = from;
-          while (listed.size() < limit) {
-            int page = all ? limit - listed.size() : PAGE;
-            List<ListedRow> rows = table.list(last, range.last(), page, withTexts);
-            for (ListedRow row : rows) {
-              DocumentKey.key(namespace, row.key().name())
-                  .filter(key -> key.startsWith(prefix) && listed.size() < limit)
-                  .ifPresent(key -> listed.add(new ListedText(key, row.found())));
-            }
-            if (rows.size() < page) {
-              break;
-            }
-            last = rows.get(rows.size() - 1).key().row();
-          }
-          return listed;
-        });
+    String from =
+        after.isEmpty() ? DocumentKey.range(namespace, prefix).before() : key(after).row();
+    return list(prefix, from, limit, withTexts, new ArrayList<>());
+  }
+
+  /** Reads page after page, each in a step of its own: the timeout bounds one page, not all. */
+  private CompletionStage<List<ListedText>> list(
+      String prefix, String from, int limit, boolean withTexts, List<ListedText> listed) {
+    String last = DocumentKey.range(namespace, prefix).last();
+    int page = isKind(prefix) ? limit - listed.size() : PAGE;
+    return connections
+        .read(table -> table.list(from, last, page, withTexts))
+        .thenCompose(
+            rows -> {
+              for (ListedRow row : rows) {
+                DocumentKey.key(namespace, row.key().name())
+                    .filter(key -> key.startsWith(prefix) && listed.size() < limit)
+                    .ifPresent(key -> listed.add(new ListedText(key, row.found())));
+              }
+              return rows.size() < page || listed.size() >= limit
+                  ? CompletableFuture.completedFuture(listed)
+                  : list(prefix, rows.get(rows.size() - 1).key().row(), limit, withTexts, listed);
+            });
+  }
+
+  /** The same keys with the texts that they have now. */
+  private CompletionStage<List<ListedText>> withTexts(List<ListedText> listed) {
+    CompletionStage<List<ListedText>> all = CompletableFuture.completedFuture(new ArrayList<>());
+    for (int from = 0; from < listed.size(); from += DocumentTable.MOST_READ) {
+      List<ListedText> some =
+          listed.subList(from, Math.min(from + DocumentTable.MOST_READ, listed.size()));
+      all = all.thenCompose(before -> addTexts(before, some));
+    }
+    return all;
+  }
+
+  private CompletionStage<List<ListedText>> addTexts(
+      List<ListedText> before, List<ListedText> listed) {
+    List<DocumentKey> rows = listed.stream().map(each -> key(each.key())).toList();
+    return connections
+        .read(table -> table.readAll(rows))
+        .thenApply(
+            found -> {
+              for (int i = 0; i < rows.size(); i++) {
+                // One that was removed meanwhile stays: a page of fewer keys would be the last.
+                before.add(
+                    new ListedText(
+                        listed.get(i).key(),
+                        found.getOrDefault(rows.get(i), VersionedText.ABSENT)));
+              }
+              return before;
+            });
   }
 
   @Override

@@ -72,7 +72,7 @@ public final class NamedStatement implements AutoCloseable {
    *
    * @param values strings, or longs
    */
-  NamedStatement set(String name, List<?> values) throws SQLException {
+  public NamedStatement set(String name, List<?> values) throws SQLException {
     int[] places = positions.getOrDefault(name, NONE);
     for (int i = 0; i < places.length; i++) {
       Object value = values.get(i % values.size());

@@ -90,7 +90,7 @@ public final class SqlText {
    * A statement with lists ({@code :names...}), each of so many values; {@link
    * NamedStatement#set(String, List)} sets them.
    */
-  SqlStatement statement(String name, int size) {
+  public SqlStatement statement(String name, int size) {
     return statements.computeIfAbsent(new StatementKey(name, size), this::load);
   }
 

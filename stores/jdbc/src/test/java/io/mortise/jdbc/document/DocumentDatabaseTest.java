@@ -13,18 +13,31 @@ import io.mortise.jdbc.JdbcStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
+import io.mortise.spi.document.VersionedDocuments.ListedText;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
+import io.mortise.testkit.BoundedWait;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.Driver;
 import java.sql.DriverManager;
+import java.sql.DriverPropertyInfo;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.time.Duration;
+import java.util.List;
+import java.util.Properties;
+import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Logger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.hsqldb.jdbc.JDBCDataSource;
 import org.junit.jupiter.api.Test;
@@ -75,9 +88,50 @@ class DocumentDatabaseTest {
     return DocumentDatabase.open(
         () -> change.of(DriverManager.getConnection(url)),
         false,
-        new DocumentDatabase.Settings("jdbc:x", "mortise_", "default", LONG, true),
+        settings(LONG),
         Ticker.SYSTEM,
         WallClock.SYSTEM);
+  }
+
+  private static DocumentDatabase.Settings settings(Duration timeout) {
+    return new DocumentDatabase.Settings("jdbc:x", "mortise_", "default", timeout, true);
+  }
+
+  private SqlDocuments documents(Duration timeout, DatabaseChange change) {
+    return new DocumentDatabase(
+            () -> change.of(DriverManager.getConnection(url)),
+            false,
+            settings(timeout),
+            Ticker.SYSTEM,
+            WallClock.SYSTEM)
+        .prepare("test", 2);
+  }
+
+  /** Has the answer look at calls of prepared statements. */
+  private static Connection statements(Connection connection, Answer answer) {
+    return proxy(
+        Connection.class,
+        connection,
+        (method, arguments, returned) ->
+            returned instanceof PreparedStatement statement
+                ? proxy(PreparedStatement.class, statement, answer)
+                : returned);
+  }
+
+  /** Writes rows by hand; a text without the mark is none of Mortise. */
+  private void insert(List<String> keys, String text) throws SQLException {
+    try (Connection connection = DriverManager.getConnection(url);
+        PreparedStatement insert =
+            connection.prepareStatement("INSERT INTO mortise_document VALUES (?, ?, 1, ?)")) {
+      for (String key : keys) {
+        DocumentKey row = DocumentKey.of("default", key);
+        insert.setString(1, row.row());
+        insert.setString(2, row.name());
+        insert.setString(3, text);
+        insert.addBatch();
+      }
+      insert.executeBatch();
+    }
   }
 
   private interface DatabaseChange {
@@ -128,17 +182,9 @@ class DocumentDatabaseTest {
             () ->
                 open(
                     connection ->
-                        proxy(
-                            Connection.class,
+                        statements(
                             connection,
-                            (method, arguments, returned) ->
-                                returned instanceof PreparedStatement statement
-                                    ? proxy(
-                                        PreparedStatement.class,
-                                        statement,
-                                        (called, none, told) ->
-                                            called.equals("executeUpdate") ? 1 : told)
-                                    : returned)))
+                            (called, none, told) -> called.equals("executeUpdate") ? 1 : told)))
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("changes a row that the condition does not meet");
   }
@@ -177,6 +223,196 @@ class DocumentDatabaseTest {
   }
 
   @Test
+  void givenBusyTable_whenOpened_thenItIsNotTakenForMissing() throws Exception {
+    try (Connection kept = DriverManager.getConnection(url);
+        LockStore made = open(connection -> connection)) {
+      assertThat(kept.isValid(1)).isTrue();
+      assertThat(made.profile().display()).isEqualTo("jdbc:x");
+      Answer locked =
+          (called, none, told) -> {
+            if (called.equals("executeQuery")) {
+              throw new SQLTimeoutException("locked");
+            }
+            return told;
+          };
+      for (boolean create : new boolean[] {true, false}) {
+        DocumentDatabase busy =
+            new DocumentDatabase(
+                () -> statements(DriverManager.getConnection(url), locked),
+                false,
+                new DocumentDatabase.Settings("jdbc:x", "mortise_", "default", LONG, create),
+                Ticker.SYSTEM,
+                WallClock.SYSTEM);
+        assertThatThrownBy(() -> busy.prepare("test", 1))
+            .isInstanceOf(StoreUnavailableException.class)
+            .hasMessageContaining("busy");
+      }
+    }
+  }
+
+  @Test
+  void givenStoreThatServedNothing_whenItIsClosed_thenNoConnectionIsLeft() throws Exception {
+    JDBCDataSource source = new JDBCDataSource();
+    source.setUrl(url);
+    Queue<Connection> lent = new ConcurrentLinkedQueue<>();
+    DataSource counting =
+        proxy(
+            DataSource.class,
+            source,
+            (method, arguments, returned) -> {
+              if (returned instanceof Connection connection) {
+                lent.add(connection);
+              }
+              return returned;
+            });
+    JdbcStore.over(counting, "").close();
+    assertThat(lent).hasSizeGreaterThan(2).allMatch(DocumentDatabaseTest::isClosed);
+  }
+
+  private static boolean isClosed(Connection connection) {
+    try {
+      return connection.isClosed();
+    } catch (SQLException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void givenConnectionThatBreaksAfterTheChecks_thenTheFirstReadTakesAnother() throws Exception {
+    List<Connection> made = new CopyOnWriteArrayList<>();
+    try (Connection kept = DriverManager.getConnection(url);
+        SqlDocuments documents =
+            documents(
+                LONG,
+                connection -> {
+                  made.add(connection);
+                  return connection;
+                })) {
+      assertThat(kept.isValid(1)).isTrue();
+      assertThat(made).hasSize(1);
+      made.get(0).close();
+      assertThat(BoundedWait.join(documents.read("lock/a")).text()).isNull();
+      assertThat(made).hasSize(2);
+    }
+  }
+
+  @Test
+  void givenPrefix_thenTheTextsOfOtherLocksAreNotRead() throws Exception {
+    try (SqlDocuments documents = documents(LONG, connection -> connection)) {
+      List<String> wanted = List.of("lock/a/1", "lock/a/2");
+      insert(wanted, AsciiText.encode("text"));
+      insert(List.of("lock/b", "lock/c/1"), "unreadable");
+      for (String prefix : List.of("lock/a", "lock/a/")) {
+        List<ListedText> listed = BoundedWait.join(documents.scanTexts(prefix, "", 10));
+        assertThat(listed).extracting(ListedText::key).containsExactlyInAnyOrderElementsOf(wanted);
+        assertThat(listed).allSatisfy(each -> assertThat(each.found().text()).isEqualTo("text"));
+      }
+    }
+  }
+
+  @Test
+  void givenManyLocks_whenAPrefixIsListed_thenTheTimeoutBoundsEachPage_andNotAll()
+      throws Exception {
+    List<String> keys = IntStream.range(0, 2_500).mapToObj(i -> "lock/n" + i).toList();
+    Duration pause = Duration.ofMillis(700);
+    try (SqlDocuments documents = documents(LONG, connection -> connection);
+        SqlDocuments slow =
+            documents(
+                Duration.ofSeconds(2),
+                connection ->
+                    statements(
+                        connection,
+                        (called, none, told) -> {
+                          if (called.equals("setMaxRows")) {
+                            BoundedWait.pass(pause);
+                          }
+                          return told;
+                        }))) {
+      insert(keys, AsciiText.encode("text"));
+      assertThat(BoundedWait.join(slow.scan("lock/none", "", 10))).isEmpty();
+
+      List<ListedText> first = BoundedWait.join(documents.scanTexts("lock/n", "", 2_000));
+      List<ListedText> rest =
+          BoundedWait.join(documents.scanTexts("lock/n", first.get(1_999).key(), 2_000));
+      assertThat(first).hasSize(2_000);
+      assertThat(Stream.concat(first.stream(), rest.stream()))
+          .allSatisfy(each -> assertThat(each.found().text()).isEqualTo("text"))
+          .extracting(ListedText::key)
+          .containsExactlyInAnyOrderElementsOf(keys);
+    }
+  }
+
+  /** A driver that reaches nothing. */
+  private static final class UnreachableDriver implements Driver {
+    @Override
+    public Connection connect(String url, Properties properties) throws SQLException {
+      if (!acceptsURL(url)) {
+        return null;
+      }
+      throw new SQLException("nobody answers", "08001");
+    }
+
+    @Override
+    public boolean acceptsURL(String url) {
+      return url.startsWith("jdbc:oracle:");
+    }
+
+    @Override
+    public DriverPropertyInfo[] getPropertyInfo(String url, Properties properties) {
+      return new DriverPropertyInfo[0];
+    }
+
+    @Override
+    public int getMajorVersion() {
+      return 1;
+    }
+
+    @Override
+    public int getMinorVersion() {
+      return 0;
+    }
+
+    @Override
+    public boolean jdbcCompliant() {
+      return false;
+    }
+
+    @Override
+    public Logger getParentLogger() {
+      return Logger.getGlobal();
+    }
+  }
+
+  @Test
+  void givenUrlOfOracle_thenTheStoreIsCalledByHostAndDatabase_withoutASecret() throws Exception {
+    Driver driver = new UnreachableDriver();
+    DriverManager.registerDriver(driver);
+    try {
+      for (String shown :
+          List.of("jdbc:oracle:thin:@//db.example:1521/one", "jdbc:oracle:thin:@two")) {
+        assertThatThrownBy(() -> JdbcStore.open(shown + "?user=app&password=hunter2"))
+            .isInstanceOf(StoreUnavailableException.class)
+            .hasMessageContaining("(store=" + shown + ")");
+      }
+      for (String hidden :
+          List.of(
+              "app/hunter2@//db.example:1521/one",
+              "app/hunter2@two",
+              "@app/hunter2@two",
+              "@//app:hunter2@two",
+              "@(DESCRIPTION=(PASSWORD=hunter2))")) {
+        assertThatThrownBy(() -> JdbcStore.open("jdbc:oracle:thin:" + hidden))
+            .isInstanceOf(StoreUnavailableException.class)
+            .hasMessageContaining("(store=jdbc:oracle:(data source))")
+            .message()
+            .doesNotContain("app", "hunter2");
+      }
+    } finally {
+      DriverManager.deregisterDriver(driver);
+    }
+  }
+
+  @Test
   void givenUrlWithoutADriver_thenItIsSaidWhatMayBeMeant() {
     assertThatThrownBy(() -> LockStore.connect(StoreUrl.parse("jdbc:postgres://h/d?user=a")))
         .isInstanceOf(StoreUnfitException.class)
@@ -195,6 +431,9 @@ class DocumentDatabaseTest {
     assertThatThrownBy(() -> JdbcStore.open(url + "?timeout=1ms"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("'timeout'");
+    assertThatThrownBy(() -> JdbcStore.open(url + "?timeout=3s&max-in-flight=4s"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("'timeout' and 'max-in-flight'");
   }
 
   @Test

@@ -45,12 +45,12 @@ final class DocumentServers {
 
   /** Opens the documents of a namespace. */
   static SqlDocuments open(String url, String namespace, Duration timeout) {
-    return DocumentDatabase.prepare(
+    return new DocumentDatabase(
             () -> DriverManager.getConnection(url),
             false,
             new DocumentDatabase.Settings(url, "mortise_", namespace, timeout, true),
             Ticker.SYSTEM,
             WallClock.SYSTEM)
-        .documents("test", 2);
+        .prepare("test", 2);
   }
 }
