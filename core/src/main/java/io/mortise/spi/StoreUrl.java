@@ -41,7 +41,7 @@ public final class StoreUrl {
 
   /** To the next ampersand: a value may hold an unescaped semicolon. */
   private static final Pattern SECRET_VALUE =
-      Pattern.compile("(?i)([?&;][\\w.-]*(?:password|passwd|pwd|secret|token)=)[^&]*");
+      Pattern.compile("(?i)([?&;:,/][\\w.-]*(?:password|passwd|pwd|secret|token)=)[^&]*");
 
   /** The mark of {@link #redact} and of the command-line tool in place of a secret. */
   private static final Pattern MASKED = Pattern.compile("(?::|//)\\*{3}@|=\\*{3}(?:[&;].*)?$");

@@ -106,6 +106,8 @@ class StoreUrlTest {
         "zk://h?keystore-password=s3cret&tls=true",
         "jdbc:h2:tcp://h/x;USER=sa;PASSWORD=s3cret",
         "jdbc:h2:mem:x?password=s3cret&a=b",
+        "jdbc:db2://h:50000/d:password=s3cret;user=u;",
+        "jdbc:teradata://h/USER=u,PASSWORD=s3cret",
         "x://h?pwd=s3cret",
         "redis:me:s3cret@host",
         "redis:/me:s3cret@host",

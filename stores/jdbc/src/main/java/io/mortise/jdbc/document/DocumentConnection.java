@@ -104,8 +104,9 @@ final class DocumentConnection {
   }
 
   /**
-   * Ends a connection that is of no use: a pool must not lend it again. Does not block: a driver
-   * may take its leave of a server that does not answer.
+   * Ends a connection that is of no use: a pool must not lend it again. What it has begun is undone
+   * with it, where a driver that closes in good order might commit, or refuse. Does not block: a
+   * driver may take its leave of a server that does not answer.
    */
   void close() {
     onClose.run();
@@ -113,9 +114,7 @@ final class DocumentConnection {
         CompletionStages.detached(
             "mortise-abort",
             () -> {
-              if (before != null) {
-                abort();
-              }
+              abort();
               connection.close();
               return true;
             });
