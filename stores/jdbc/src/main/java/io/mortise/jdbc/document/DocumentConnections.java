@@ -60,6 +60,9 @@ final class DocumentConnections implements AutoCloseable {
   /** Connections that were asked for and have not come. */
   private final AtomicInteger arriving = new AtomicInteger();
 
+  /** When one was asked for last. */
+  private volatile long askedAt;
+
   private volatile boolean closed;
 
   /**
@@ -220,16 +223,20 @@ final class DocumentConnections implements AutoCloseable {
 
   /**
    * Connects, on a thread that may be kept for long: a driver or a pool may have no time limit. A
-   * connection that comes too late is kept for the next step.
+   * connection that comes too late is kept for the next step. The more have not come, the more
+   * seldom another is asked for: some may never come.
    */
   private DocumentConnection connect(long since) throws SQLException {
     if (closed) {
       throw closedStore();
     }
-    if (arriving.get() >= 2 * most) {
+    int missing = arriving.get();
+    long now = ticker.nanos();
+    if (missing >= 2 * most && now - askedAt < missing * database.timeout().toNanos()) {
       throw new SQLTransientConnectionException(
-          "The driver has not connected yet, and was asked %s times".formatted(2 * most), "08001");
+          "The driver has not connected yet, and was asked %s times".formatted(missing), "08001");
     }
+    askedAt = now;
     arriving.incrementAndGet();
     CompletableFuture<DocumentConnection> asked =
         CompletionStages.detached("mortise-jdbc-connect", database::connect);

@@ -17,6 +17,8 @@ import io.mortise.spi.document.VersionedDocuments.ListedText;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
 import io.mortise.testkit.BoundedWait;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -34,6 +36,8 @@ import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Logger;
 import java.util.stream.IntStream;
@@ -274,6 +278,57 @@ class DocumentDatabaseTest {
       return connection.isClosed();
     } catch (SQLException e) {
       throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void givenConnectsThatNeverEnd_whenTheServerIsWellAgain_thenItIsConnectedTo() throws Exception {
+    CountDownLatch end = new CountDownLatch(1);
+    AtomicBoolean hangs = new AtomicBoolean();
+    List<Connection> made = new CopyOnWriteArrayList<>();
+    try (Connection kept = DriverManager.getConnection(url);
+        SqlDocuments documents =
+            documents(
+                Duration.ofMillis(200),
+                connection -> {
+                  if (hangs.get()) {
+                    awaitUnchecked(end);
+                  }
+                  made.add(connection);
+                  return connection;
+                })) {
+      assertThat(kept.isValid(1)).isTrue();
+      hangs.set(true);
+      made.get(0).close();
+      BoundedWait.until(
+          Duration.ofSeconds(60),
+          "no more are asked for",
+          () -> failure(documents).contains("was asked"));
+      hangs.set(false);
+      BoundedWait.until(
+          Duration.ofSeconds(60), "connected again", () -> failure(documents).isEmpty());
+    } finally {
+      end.countDown();
+    }
+  }
+
+  private static void awaitUnchecked(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** What a read says; empty if it is answered. */
+  private static String failure(SqlDocuments documents) {
+    try {
+      BoundedWait.join(documents.read("lock/a"));
+      return "";
+    } catch (RuntimeException | AssertionError e) {
+      StringWriter trace = new StringWriter();
+      e.printStackTrace(new PrintWriter(trace));
+      return trace.toString();
     }
   }
 
