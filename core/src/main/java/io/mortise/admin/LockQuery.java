@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  *     the first
  * @param limit the most locks of one page, 1 to 1000
  * @param idle whether to show locks that are neither held, waited for nor shut
- * @param detail how much to tell of each; a store may tell more. Of one lock by its name everything
- *     is told
+ * @param detail how much to tell of each; a store may tell more. A query for one name always gets
+ *     everything
  */
 public record LockQuery(
     @Nullable String name,

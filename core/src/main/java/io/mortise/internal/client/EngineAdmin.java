@@ -93,7 +93,7 @@ final class EngineAdmin implements LockAdmin {
         lock.waiterCount(),
         first == null
             ? null
-            : AttemptId.of(first.attempt()).holder(first.label(), first.share(), first.since()),
+            : AttemptId.parse(first.attempt()).holder(first.label(), first.share(), first.since()),
         lock.shutFor());
   }
 

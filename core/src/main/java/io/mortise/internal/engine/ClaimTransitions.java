@@ -83,7 +83,7 @@ final class ClaimTransitions {
   /**
    * Ends the claim's attempt in the store.
    *
-   * @param later whether the end may travel with what is sent next
+   * @param later whether the end may share a message with the next request
    */
   PendingRelease end(Stripe stripe, Claim claim, boolean later) {
     stickyProtocol.ends(stripe, claim);

@@ -62,7 +62,7 @@ final class WaitProtocol {
         transitions.takeIdle(stripe, idle, waiter);
         return;
       }
-      // It must not be in the way of what is asked for next.
+      // It must not delay the next request.
       transitions.release(stripe, idle, true);
       common = stripe.common(waiter.name());
     }

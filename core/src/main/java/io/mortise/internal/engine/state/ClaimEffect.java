@@ -30,7 +30,8 @@ public sealed interface ClaimEffect {
   /**
    * Asks the store.
    *
-   * @param later whether nobody waits for it: it may travel with what is sent next
+   * @param later whether nobody waits for the answer, so that it may share a message with the next
+   *     request
    */
   record Send(LiveSession session, Request request, boolean later, ReplyHandler onReply)
       implements ClaimEffect {}

@@ -56,16 +56,13 @@ public record SeenLock(
   /** Of a line of a survey, which is a summary. */
   static SeenLock ofSummary(LockInfo line, Instant at, long nanos) {
     LockInfo info =
-        new LockInfo(
+        LockInfo.summary(
             line.name(),
             line.permits(),
-            0,
-            line.holderCount() == 0 ? line.shutFor() : Duration.ZERO,
-            List.of(),
-            List.of(),
             line.holderCount(),
             line.waiterCount(),
-            null);
+            null,
+            line.shutFor());
     SeenLock told = of(line, at, nanos);
     return new SeenLock(
         info,
