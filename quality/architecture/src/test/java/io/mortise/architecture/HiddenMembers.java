@@ -19,11 +19,11 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Members of packages that no module exports are public for other packages of the library, and for
- * no other reason: a test stands in the package of what it tests.
+ * Members of unexported packages are public for other packages of the library only. Tests need no
+ * public members: they stand in the package of the type under test.
  */
 final class HiddenMembers {
-  /** Public all the same. Each entry needs a reason beside it. */
+  /** Exceptions. Each entry needs a reason beside it. */
   private static final Set<String> EXCUSED =
       Set.of(
           // The drivers of PostgreSQL and MariaDB make them by their names.
@@ -106,7 +106,7 @@ final class HiddenMembers {
         && type.getEnclosingClass().map(outer -> !outer.isInterface()).orElse(true);
   }
 
-  /** Also if only a type within it is seen. */
+  /** Whether another package refers to it, be it only for a type within it. */
   private static boolean isSeen(JavaClass type) {
     return type.getDirectDependenciesToSelf().stream()
         .anyMatch(
