@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Everything that can be measured, and what it can take part in. */
+/** The subjects of the bench, with their traits. */
 @SuppressWarnings("ImmutableEnumChecker") // Its set is never changed, its openers have no state.
 public enum Subjects {
   REENTRANT(StoreKind.PROCESS, storeUrls -> new InProcessLock(new ReentrantLock()), PAIRS, WAITS),
@@ -272,7 +272,7 @@ public enum Subjects {
   DYNAMODB_UPDATES(StoreKind.DYNAMODB, KeyValueLocks.DynamoDbUpdateLock::new, PAIRS),
   DYNAMODB_SHEDLOCK(StoreKind.DYNAMODB, ShedLockLocks::dynamoDb, PAIRS);
 
-  /** Which store a subject's locks are in. */
+  /** The store of a subject's locks. */
   public enum StoreKind {
     PROCESS,
     REDIS,
@@ -288,7 +288,7 @@ public enum Subjects {
     DYNAMODB
   }
 
-  /** What a subject is, and which workloads it can take part in. */
+  /** A trait of a subject. Traits decide the workloads it takes part in. */
   public enum SubjectTrait {
     /** Ours, not a peer. */
     OWN,
@@ -337,17 +337,15 @@ public enum Subjects {
     return subjectOpener.open(storeUrls);
   }
 
-  /** Where its locks are. */
   public StoreKind place() {
     return storeKind;
   }
 
-  /** Whether it has a trait. */
   public boolean is(SubjectTrait subjectTrait) {
     return subjectTraits.contains(subjectTrait);
   }
 
-  /** What people call it: lower case, with hyphens. */
+  /** Its name in reports and on the command line: lower case, with hyphens. */
   public String label() {
     return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
   }
