@@ -16,7 +16,7 @@ public sealed interface AttemptEvent {
    * An acquire was called. The first event of each attempt.
    *
    * @param attempt unique within the history
-   * @param process whose it is; {@link Died} names it
+   * @param process the owner; {@link Died} names it
    */
   record Asked(long nanos, String attempt, String process, String lock, Mode mode)
       implements AttemptEvent {}
@@ -28,14 +28,14 @@ public sealed interface AttemptEvent {
    * The acquire returned with a lease.
    *
    * @param token its fencing token, 0 if the store has none
-   * @param validUntil until when the holder believes if nothing else happens
+   * @param validUntil the end of the holder's belief without further events
    */
   record Granted(long nanos, String attempt, long token, long validUntil) implements AttemptEvent {}
 
   /** A renewal moved the end of the holder's belief. */
   record Extended(long nanos, String attempt, long validUntil) implements AttemptEvent {}
 
-  /** The holder asked to narrow its mode, and from then on counts on no more. */
+  /** The holder asked to narrow its mode, and relies on no more from then on. */
   record Narrowed(long nanos, String attempt, Mode mode) implements AttemptEvent {}
 
   /** The waiter decided to wait no longer; recorded before the cancel is sent. */
@@ -44,9 +44,9 @@ public sealed interface AttemptEvent {
   /** The holder called release; recorded before it is sent. */
   record Released(long nanos, String attempt) implements AttemptEvent {}
 
-  /** The process was told that the hold, or the place in the queue, is lost. */
+  /** The process learned that the hold, or the place in the queue, is lost. */
   record Lost(long nanos, String attempt) implements AttemptEvent {}
 
-  /** The process ended without a word, and all its attempts with it. */
+  /** The process crashed, and all its attempts with it. */
   record Died(long nanos, String process) implements AttemptEvent {}
 }

@@ -42,7 +42,7 @@ public final class EtcdServer extends ServerProcess {
     return start(program, alone(), 0, List.of(arguments));
   }
 
-  /** The URL by which other members reach one, and how the cluster is told of all of them. */
+  /** A member's URL for its peers, and the list of all members. */
   private record ClusterMember(String name, String peerUrl, String cluster) {}
 
   private static ClusterMember alone() {
@@ -127,7 +127,7 @@ public final class EtcdServer extends ServerProcess {
     private static final Pattern ME = Pattern.compile("\"member_id\":\"(\\d+)\"");
     private static final Pattern LEADER = Pattern.compile("\"leader\":\"(\\d+)\"");
 
-    /** By what etcd calls them. */
+    /** The ids of the members in etcd. */
     private final List<String> ids;
 
     private EtcdCluster(List<EtcdServer> members) {

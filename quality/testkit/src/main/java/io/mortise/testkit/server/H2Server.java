@@ -75,8 +75,8 @@ public final class H2Server extends ServerProcess {
   }
 
   /**
-   * Whether the database is open: a cold JVM takes long for that, and longer after a crash, if the
-   * file is large. On a busy machine either is more than a client waits for.
+   * Whether the database is open. A cold JVM takes long to open it, and longer after a crash if the
+   * file is large: on a busy machine longer than a client's timeout.
    */
   private static boolean answers(int port) throws IOException {
     ServerProcess.connect(port).close();

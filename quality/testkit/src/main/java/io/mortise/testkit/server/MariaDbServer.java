@@ -20,8 +20,8 @@ public final class MariaDbServer extends ServerProcess {
   }
 
   /**
-   * The {@code mariadbd} of the distribution, if it is there with {@code mariadb-install-db}
-   * (Debian: {@code mariadb-server}). Not an artifact: the one there is has 149 MB.
+   * The {@code mariadbd} of the distribution, if installed with {@code mariadb-install-db} (Debian:
+   * {@code mariadb-server}). Not an artifact: the only one has 149 MB.
    */
   public static Optional<Path> installed() {
     return ServerProcess.find("mariadb-install-db").isPresent()
@@ -32,7 +32,7 @@ public final class MariaDbServer extends ServerProcess {
   /**
    * Starts a server and waits until it answers.
    *
-   * @param program as {@link #installed()} gives it
+   * @param program see {@link #installed()}
    * @param arguments as on the command line of {@code mariadbd}
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
@@ -90,13 +90,13 @@ public final class MariaDbServer extends ServerProcess {
     ServerProcess.run(folder, make);
   }
 
-  /** {@code jdbc:mariadb:} with user and password of somebody who may use one database. */
+  /** {@code jdbc:mariadb:} with a user that may use one database. */
   @Override
   public String url() {
     return MySqlServerSupport.url("mariadb", port, "mortise");
   }
 
-  /** The same with somebody who may do everything. */
+  /** The same with a user that has all rights. */
   public String adminUrl() {
     return MySqlServerSupport.url("mariadb", port, "admin");
   }

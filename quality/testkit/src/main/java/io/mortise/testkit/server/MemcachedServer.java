@@ -65,7 +65,7 @@ public final class MemcachedServer extends ServerProcess {
     }
   }
 
-  /** It answers, be it that it wants a user. */
+  /** Whether it answers, even if it demands authentication. */
   private static boolean isReady(int port) throws IOException {
     try (Socket socket = ServerProcess.connect(port);
         BufferedReader reader =
@@ -107,7 +107,7 @@ public final class MemcachedServer extends ServerProcess {
       }
     }
 
-    /** Sends a command; its data, if there are any, stand behind the end of its line. */
+    /** Sends a command; data, if any, follow its line. */
     public void send(String command) {
       try {
         socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.UTF_8));
@@ -131,7 +131,7 @@ public final class MemcachedServer extends ServerProcess {
       return read();
     }
 
-    /** Seconds that an item has left; -1 if there is no such item, or it has no end. */
+    /** The remaining seconds of an item; -1 if there is no such item, or it does not expire. */
     public long left(String key) {
       String answer = ask("mg " + key + " t");
       // Other flags may follow.

@@ -32,7 +32,7 @@ public final class ZooKeeperServer extends ServerProcess {
   }
 
   /**
-   * How to start a server.
+   * The setup of a server.
    *
    * @param port for clients
    * @param id the number in an ensemble; 0 for a server that is alone
@@ -40,7 +40,7 @@ public final class ZooKeeperServer extends ServerProcess {
    * @param options of its JVM
    */
   public record Setup(int port, int id, Map<String, String> settings, List<String> options) {
-    /** For a server that starts soon and is small. */
+    /** Options for a fast start and little memory. */
     private static final List<String> BRIEF =
         List.of(
             "-Xmx256m",
@@ -54,7 +54,7 @@ public final class ZooKeeperServer extends ServerProcess {
       options = List.copyOf(options);
     }
 
-    /** Alone, on a free port. */
+    /** A standalone server on a free port. */
     public static Setup single() {
       return new Setup(ServerProcess.freePort(), 0, Map.of(), BRIEF);
     }
@@ -87,19 +87,19 @@ public final class ZooKeeperServer extends ServerProcess {
     }
   }
 
-  /** A port of the loopback that nobody uses now. */
+  /** An unused port of the loopback. */
   public static int freePort() {
     return ServerProcess.freePort();
   }
 
-  /** Starts a server that is alone, and waits until it serves. */
+  /** Starts a standalone server, and waits until it serves. */
   public static ZooKeeperServer start() {
     return start(Setup.single());
   }
 
   /**
    * Starts a server. Waits until it serves, or, if it is a member of an ensemble, until its process
-   * answers: it serves once a majority is there.
+   * answers: it serves once a majority runs.
    *
    * @throws IllegalStateException if it does not come up; the message has what it said
    */
@@ -169,7 +169,7 @@ public final class ZooKeeperServer extends ServerProcess {
     return command;
   }
 
-  /** Sends one of the four-letter words, and returns what is answered. */
+  /** Sends a four-letter word and returns the answer. */
   private static String ask(int port, String word) throws IOException {
     try (Socket socket = ServerProcess.connect(port)) {
       socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
@@ -178,9 +178,9 @@ public final class ZooKeeperServer extends ServerProcess {
   }
 
   /**
-   * Sends one of the four-letter words, like {@code srvr}, {@code stat} or {@code wchs}.
+   * Sends a four-letter word, like {@code srvr}, {@code stat} or {@code wchs}.
    *
-   * @return what it answers; empty if it does not
+   * @return the answer; empty if there is none
    */
   public String ask(String word) {
     try {
@@ -190,7 +190,7 @@ public final class ZooKeeperServer extends ServerProcess {
     }
   }
 
-  /** Kills it, removes all that it has written, and starts it again. */
+  /** Kills it, removes its data, and restarts it. */
   public void restartEmpty() {
     kill();
     ServerProcess.deleteTree(data.resolve("version-2"));
