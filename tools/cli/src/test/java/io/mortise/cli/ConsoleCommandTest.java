@@ -113,7 +113,7 @@ class ConsoleCommandTest extends CommandHarness {
     }
   }
 
-  /** A proxy, and a link that somebody has kept, would lead to whoever has taken the port. */
+  /** A proxy, or a stored link, would lead to the process that has taken the port. */
   @Test
   @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void givenTakenPort_whenItWasAskedFor_thenTheConsoleDoesNotMove() throws Exception {
