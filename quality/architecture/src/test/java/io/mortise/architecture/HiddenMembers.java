@@ -29,7 +29,7 @@ final class HiddenMembers {
           // The drivers of PostgreSQL and MariaDB make them by their names.
           "io.mortise.jdbc.driver.EagerSocketFactory",
           "io.mortise.jdbc.driver.ReplyTimeoutSocketFactory",
-          // Module simulation has no threads to block, and counts what an engine keeps.
+          // Module simulation has no threads to block, and counts the objects of an engine.
           "io.mortise.internal.engine.Engine.extendAsync",
           "io.mortise.internal.engine.Engine.keepShutAsync",
           "io.mortise.internal.engine.Engine.downgradeAsync",
@@ -101,7 +101,7 @@ final class HiddenMembers {
   private static boolean isPublic(JavaClass type) {
     return type.getModifiers().contains(JavaModifier.PUBLIC)
         && !type.getSimpleName().equals("package-info")
-        // A lambda does not name what it implements.
+        // A lambda does not name its interface.
         && !type.isInterface()
         && type.getEnclosingClass().map(outer -> !outer.isInterface()).orElse(true);
   }

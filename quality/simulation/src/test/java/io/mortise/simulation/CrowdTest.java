@@ -157,7 +157,7 @@ class CrowdTest {
     return new EngineClient(store, env, () -> {});
   }
 
-  /** Sets up a held lock with so many waiters. Returns the lease that frees it. */
+  /** Sets up a held lock with this number of waiters. Returns the lease that frees it. */
   private Lease crowd(int waiters, EngineRules rules, Function<Request, Request> order) {
     SlowStore store = new SlowStore(new RequestQueue<>(), order);
     List<DistributedLock> locks = List.of(fair(store, "a", rules), fair(store, "b", rules));

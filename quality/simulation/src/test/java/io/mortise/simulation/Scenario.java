@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Scenario(long seed, StoreKind store, Set<SimFault> faults, RuleSet rules, boolean traced) {
 
-  /** What kind of store the processes share. */
+  /** The kind of store that the processes share. */
   enum StoreKind {
     /** A lock table, which takes a whole step at a time. */
     TABLE,

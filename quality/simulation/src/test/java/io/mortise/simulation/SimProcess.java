@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** One process from its start to its death, with a client of its own. */
+/** A process from its start to its death, with its own client. */
 final class SimProcess {
   final String name;
   final SimHost host;

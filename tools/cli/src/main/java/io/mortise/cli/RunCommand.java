@@ -169,7 +169,7 @@ final class RunCommand implements Callable<Integer> {
     }
     checkEncoding();
     String url = store.url();
-    StoreUrl.parse(url); // a wrong value is refused before the command is searched
+    StoreUrl.parse(url); // refuse a wrong value before searching the command
     Duration session = ttl == null ? LockClientBuilder.DEFAULT_TTL : ttl;
     Duration notice = graceFor(session);
     HeldCommand.RunTimes times = new HeldCommand.RunTimes(notice, atLeast, atMost, holdOnCrash);
@@ -205,7 +205,7 @@ final class RunCommand implements Callable<Integer> {
         return lead(client, lock, held);
       }
       Lease lease = acquire(client, lock);
-      if (!lease.isValid()) { // this process stood still since the grant
+      if (!lease.isValid()) { // this process was paused since the grant
         HeldCommand.release(lease);
         throw new CliException(
             ExitStatus.LOST,
@@ -263,7 +263,7 @@ final class RunCommand implements Callable<Integer> {
       String reason;
       try {
         Lease lease = acquire(client, lock);
-        if (!lease.isValid()) { // this process stood still since the grant
+        if (!lease.isValid()) { // this process was paused since the grant
           HeldCommand.release(lease);
           continue;
         }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code mortise console}, on a store that is there. */
+/** {@code mortise console}, on an existing store. */
 class ConsoleCommandTest extends CommandHarness {
   private static final Pattern LINK =
       Pattern.compile(

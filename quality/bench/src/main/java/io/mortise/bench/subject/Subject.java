@@ -49,7 +49,7 @@ public interface Subject extends AutoCloseable {
 
   /** One thread's access to one lock. */
   interface LockHandle {
-    /** Waits at most so long; returns whether the lock is now held. */
+    /** Waits at most this long; returns whether the lock is now held. */
     boolean take(long waitMillis) throws Exception;
 
     void release() throws Exception;

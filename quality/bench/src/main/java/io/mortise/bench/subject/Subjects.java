@@ -292,7 +292,7 @@ public enum Subjects {
   public enum SubjectTrait {
     /** Ours, not a peer. */
     OWN,
-    /** Can be taken and given back without contention. */
+    /** Can be acquired and released without contention. */
     PAIRS,
     /** Can run a method under a lock. */
     CALLS,
@@ -304,7 +304,7 @@ public enum Subjects {
     GROUPS,
     /** Keeps a held lock alive by itself. */
     KEEPS,
-    /** Its locks stay with their process when they are given back. */
+    /** Its locks stay with their process after a release. */
     IDLES,
     /** Can have thousands of waiters, each of which stands in the store's own queue. */
     CROWDS

@@ -370,7 +370,7 @@ final class OrphanedAttemptModel implements Model<PackedState> {
     lock.set(holder, who).set(told, 0);
   }
 
-  /** A grant tells whether others wait; so no note is needed for that. */
+  /** A grant reports waiters, so no note is needed for them. */
   private void noteWaiters(PackedState.PackedStateBuilder lock) {
     if (lock.get(queue) != 0) {
       lock.set(told, 1);

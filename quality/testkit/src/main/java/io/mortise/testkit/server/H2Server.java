@@ -10,9 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An H2 server in a process of its own, on a free port of the loopback. Needs {@code
- * com.h2database:h2} on the class path. Its folder and its process are gone after {@link #close()},
- * and at the latest when the JVM ends. For one thread.
+ * An H2 server in its own process, on a free port of the loopback. Needs {@code
+ * com.h2database:h2} on the class path. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
  */
 public final class H2Server extends ServerProcess {
   private static final String MAIN = "org.h2.tools.Server";
@@ -29,7 +28,7 @@ public final class H2Server extends ServerProcess {
   /**
    * Starts a server and waits until it answers.
    *
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static H2Server start() {
     try {
@@ -53,7 +52,7 @@ public final class H2Server extends ServerProcess {
   }
 
   /**
-   * The same, with its data on a disk that can lose what was not forced to it.
+   * The same, with its data on a disk that can lose unforced writes.
    *
    * @param disk closed after the server
    */

@@ -9,9 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A MariaDB server in a process of its own, on a free port of the loopback. Every commit is on the
- * disk before it is answered. Has the databases and users of {@link MySqlServer}. Its folder and
- * its process are gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
+ * A MariaDB server in its own process, on a free port of the loopback. Every commit is on the
+ * disk before it is answered. Has the databases and users of {@link MySqlServer}. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
  */
 public final class MariaDbServer extends ServerProcess {
 
@@ -34,7 +33,7 @@ public final class MariaDbServer extends ServerProcess {
    *
    * @param program see {@link #installed()}
    * @param arguments as on the command line of {@code mariadbd}
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static MariaDbServer start(Path program, String... arguments) {
     return start(program, MySqlServerSupport.folder("mariadb"), List.of(), arguments);
@@ -50,7 +49,7 @@ public final class MariaDbServer extends ServerProcess {
   }
 
   /**
-   * The same, with its data on a disk that can lose what was not forced to it.
+   * The same, with its data on a disk that can lose unforced writes.
    *
    * @param disk closed after the server
    */

@@ -14,10 +14,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A MySQL server in a process of its own, on a free port of the loopback. Every commit is on the
+ * A MySQL server in its own process, on a free port of the loopback. Every commit is on the
  * disk before it is answered. Has a database {@code mortise}, whose user is {@code mortise}, and a
- * user {@code admin} with all rights; both have the password {@code secret}. Its folder and its
- * process are gone after {@link #close()}, and at the latest when the JVM ends. For one thread.
+ * user {@code admin} with all rights; both have the password {@code secret}. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
  */
 public final class MySqlServer extends ServerProcess {
   private static final String RESOURCE = "mysql-Linux-amd64.tar.gz";
@@ -72,7 +71,7 @@ public final class MySqlServer extends ServerProcess {
    *
    * @param home see {@link #bundled()}
    * @param arguments as on the command line of {@code mysqld}
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static MySqlServer start(Path home, String... arguments) {
     return start(home, MySqlServerSupport.folder("mysql"), List.of(), arguments);
@@ -88,7 +87,7 @@ public final class MySqlServer extends ServerProcess {
   }
 
   /**
-   * The same, with its data on a disk that can lose what was not forced to it.
+   * The same, with its data on a disk that can lose unforced writes.
    *
    * @param disk closed after the server
    */

@@ -15,9 +15,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A PostgreSQL server in a process of its own, on a free port of the loopback, durable as
- * PostgreSQL is by default. Its folder and its process are gone after {@link #close()}, and at the
- * latest when the JVM ends. As root it runs as {@code nobody}. For one thread.
+ * A PostgreSQL server in its own process, on a free port of the loopback, durable as
+ * PostgreSQL is by default. Its folder and process are removed by {@link #close()}, and when the JVM ends. As root it runs as {@code nobody}. For one thread.
  */
 public final class PostgresServer extends ServerProcess {
   /** The superuser. */
@@ -81,7 +80,7 @@ public final class PostgresServer extends ServerProcess {
    *
    * @param binaries the folder with {@code initdb} and {@code postgres}
    * @param arguments as on the command line of {@code postgres}
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static PostgresServer start(Path binaries, String... arguments) {
     return start(binaries, List.of(), arguments);
@@ -97,7 +96,7 @@ public final class PostgresServer extends ServerProcess {
   }
 
   /**
-   * The same, with its data on a disk that can lose what was not forced to it.
+   * The same, with its data on a disk that can lose unforced writes.
    *
    * @param disk closed after the server
    * @param clock closed after the server; empty for the host's

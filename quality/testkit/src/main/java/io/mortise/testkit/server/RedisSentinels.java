@@ -147,7 +147,7 @@ public final class RedisSentinels implements AutoCloseable {
           () -> RawRedisConnection.ask(port, password, List.of("PING")).contains("PONG"));
     }
 
-    /** Of its own, which no store takes. */
+    /** A URL of this class only, which no store accepts. */
     @Override
     public String url() {
       return "sentinel://127.0.0.1:" + port;
@@ -242,7 +242,7 @@ public final class RedisSentinels implements AutoCloseable {
   }
 
   /**
-   * Has all Sentinels forget the set and monitor the same master anew, as for a change of its
+   * Has all Sentinels forget the set and monitor the same master again, as for a change of its
    * address: they then count failovers from 0. Waits until they know all servers again.
    */
   public void watchAnew() {

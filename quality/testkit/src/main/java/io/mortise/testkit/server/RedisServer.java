@@ -17,9 +17,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Redis or Valkey server in a process of its own, on a free port of the loopback, without
- * persistence unless the arguments ask for it. Its folder and its process are gone after {@link
- * #close()}, and at the latest when the JVM ends. For one thread.
+ * A Redis or Valkey server in its own process, on a free port of the loopback, without
+ * persistence unless the arguments ask for it. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
  */
 public final class RedisServer extends ServerProcess {
   private static final String RESOURCE = "redis-server-6.2.6-v5-linux-amd64";
@@ -105,7 +104,7 @@ public final class RedisServer extends ServerProcess {
    * Starts a server and waits until it answers.
    *
    * @param arguments as on the command line of {@code redis-server}
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static RedisServer start(Path binary, String... arguments) {
     return start(binary, freePort(), arguments);
@@ -114,7 +113,7 @@ public final class RedisServer extends ServerProcess {
   /**
    * Starts a server that sees this clock, and waits until it answers.
    *
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static RedisServer start(FakeClock clock, Path binary, String... arguments) {
     return start(clock.prefix(), binary, freePort(), arguments);

@@ -79,7 +79,7 @@ public abstract class ServerProcess implements LocalServer {
    * @param port see {@link #port()}
    * @param folder exists, and belongs to the server from now on
    * @param command the program and its arguments; a restart repeats it
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    * @throws UncheckedIOException if the program cannot be started
    */
   @SuppressWarnings("this-escape") // a hook that runs when the JVM ends

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * Three ZooKeeper servers that make an ensemble, each a process of its own, as {@link
+ * Three ZooKeeper servers that make an ensemble, each in its own process, as {@link
  * ZooKeeperServer} has it. The connections between followers and leader can be cut. For one thread.
  */
 public final class ZooKeeperEnsemble implements AutoCloseable {

@@ -12,10 +12,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A ZooKeeper server in a process of its own, on a free port of the loopback: the one that the
+ * A ZooKeeper server in its own process, on a free port of the loopback: the one that the
  * artifact {@code org.apache.zookeeper:zookeeper} carries, which must be on the class path together
- * with {@code metrics-core} and {@code snappy-java}. Its folder and its process are gone after
- * {@link #close()}, and at the latest when the JVM ends. For one thread.
+ * with {@code metrics-core} and {@code snappy-java}. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
  *
  * <p>Its ticks are 200 ms, so that sessions of 400 ms and longer can be tested; there is no upper
  * limit. Idle containers are removed after one second. All of that can be set otherwise.
@@ -101,7 +100,7 @@ public final class ZooKeeperServer extends ServerProcess {
    * Starts a server. Waits until it serves, or, if it is a member of an ensemble, until its process
    * answers: it serves once a majority runs.
    *
-   * @throws IllegalStateException if it does not come up; the message has what it said
+   * @throws IllegalStateException if it does not come up; the message has its output
    */
   public static ZooKeeperServer start(Setup setup) {
     return start(setup, List.of());

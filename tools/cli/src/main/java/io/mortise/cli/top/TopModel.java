@@ -33,7 +33,7 @@ final class TopModel {
     /** Ends a hold or a wait if it is still there. */
     void evict(String name, LockParticipant party, boolean now);
 
-    /** Opens a lock that nobody holds. */
+    /** Opens a shut lock without a holder. */
     void open(String name);
   }
 

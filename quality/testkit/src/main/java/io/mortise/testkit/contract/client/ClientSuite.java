@@ -53,7 +53,7 @@ abstract class ClientSuite {
   final StoreUnderTest under;
   private final List<Peer> processes = new ArrayList<>();
 
-  /** Made anew for each run of a test: a rerun after a pause is set up like the first run. */
+  /** Created for each run of a test: a rerun after a pause is set up like the first run. */
   private ExecutorService threads = Executors.newCachedThreadPool();
 
   private @Nullable LockStore opened;

@@ -139,7 +139,7 @@ class LoadSuite extends ClientSuite {
     }
   }
 
-  /** Acquires in one of several ways, and records what this thread believes. */
+  /** Acquires in one of several ways, and records the beliefs of this thread. */
   private boolean use(Peer process, String lock, DistributedLock locks, Mode mode, Runnable body)
       throws Exception {
     String id = "#" + attempts.incrementAndGet();

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.TestInstance;
 /**
  * Locks in a store of documents without a clock, when one of three members dies or is paused. For
  * an adapter whose URL has the parameters {@code namespace} and {@code timeout}, and may name
- * several servers. Each test has a namespace of its own.
+ * several servers. Each test has its own namespace.
  *
  * @param <S> a member
  */

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The rules of {@link VersionedDocuments} on a server without a clock, for the author of an
- * adapter: extend it in a test. Each test has a namespace of its own.
+ * adapter: extend it in a test. Each test has its own namespace.
  */
 @Beta
 public abstract class DocumentsContract extends DocumentContentSuite {
