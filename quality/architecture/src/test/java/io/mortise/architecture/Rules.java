@@ -126,7 +126,7 @@ final class Rules {
           "io.mortise.testkit.contract.store",
           "io.mortise.testkit.server");
 
-  /** Methods that take a format as text. */
+  /** Methods that take a format, whose text LocalesInFormatsTest checks. */
   private static final Set<String> FORMATS = Set.of("format", "printf");
 
   private static final List<String> CLOCKS =

@@ -62,7 +62,7 @@ final class InvariantChecker {
     long waitedUntil = Long.MAX_VALUE;
     long believesUntil;
 
-    /** The latest time, if it was requested after the grant. */
+    /** The latest end of the at-least time, if it was set after the grant. */
     long keptShutUntil;
 
     long token;

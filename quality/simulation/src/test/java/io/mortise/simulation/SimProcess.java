@@ -198,7 +198,7 @@ final class SimProcess {
     }
   }
 
-  /** Checks that a session lost for want of renewal was retried often enough. */
+  /** Checks that renewals of a lost session were tried often enough. */
   void checkTried(String attempt, Lease lease) {
     if (store.gaveUpEarly() && host.ranSince(virtualTimeScheduler.now() - ttl)) {
       invariantChecker.violation(

@@ -33,7 +33,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * #loseHolds}, {@link #stopStore}, {@link #holdElsewhere}, {@link #kill}.
  *
  * <p>Renewals, timeouts, at-most and at-least times, TTLs and pauses of leaders follow the time of
- * the test. Timers run on the thread that moves it; listeners, futures and tasks of leaders run on other threads. {@link #advance} waits until they are idle, but not for tasks of leaders.
+ * the test. Timers run on the thread that moves it; listeners, futures and tasks of leaders run on
+ * other threads. {@link #advance} waits until they are idle, but not for tasks of leaders.
  *
  * <p>Thread-safe. {@link TestLocksExtension} makes one for each test.
  */

@@ -11,8 +11,9 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * A Consul server in its own process, on free ports of the loopback: the program {@code
- * consul} of the PATH. It is alone, or a member of a {@link ConsulCluster}. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
+ * A Consul server in its own process, on free ports of the loopback: the program {@code consul} of
+ * the PATH. It is alone, or a member of a {@link ConsulCluster}. Its folder and process are removed
+ * by {@link #close()}, and when the JVM ends. For one thread.
  */
 public final class ConsulServer extends ServerProcess {
   private final int tlsPort;
@@ -129,7 +130,8 @@ public final class ConsulServer extends ServerProcess {
 
   /**
    * Three Consul servers that make a datacenter, each in its own process, as {@link ConsulServer}
-   * has it. A member elects another leader a second or two without contact to the present one. For one thread.
+   * has it. A member elects another leader a second or two without contact to the present one. For
+   * one thread.
    */
   public static final class ConsulCluster extends LocalCluster<ConsulServer> {
     /** The ports by which members know each other. */

@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Dynalite, an emulator of DynamoDB, in its own process, on free ports of the loopback. It
- * keeps its data in a folder. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
+ * Dynalite, an emulator of DynamoDB, in its own process, on free ports of the loopback. It keeps
+ * its data in a folder. Its folder and process are removed by {@link #close()}, and when the JVM
+ * ends. For one thread.
  */
 public final class DynaliteServer extends ServerProcess {
   private static final String TABLE = "locks";

@@ -14,8 +14,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * An etcd server in its own process, on free ports of the loopback: the program {@code etcd}
- * of the PATH. It is alone, or a member of an {@link EtcdCluster}. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
+ * An etcd server in its own process, on free ports of the loopback: the program {@code etcd} of the
+ * PATH. It is alone, or a member of an {@link EtcdCluster}. Its folder and process are removed by
+ * {@link #close()}, and when the JVM ends. For one thread.
  */
 public final class EtcdServer extends ServerProcess {
   private final int tlsPort;
@@ -118,8 +119,9 @@ public final class EtcdServer extends ServerProcess {
   }
 
   /**
-   * Three etcd servers that make a cluster, each in its own process, as {@link EtcdServer} has
-   * it. A member elects another leader about a second without contact to the present one. For one thread.
+   * Three etcd servers that make a cluster, each in its own process, as {@link EtcdServer} has it.
+   * A member elects another leader about a second without contact to the present one. For one
+   * thread.
    */
   public static final class EtcdCluster extends LocalCluster<EtcdServer> {
     private static final Pattern ME = Pattern.compile("\"member_id\":\"(\\d+)\"");

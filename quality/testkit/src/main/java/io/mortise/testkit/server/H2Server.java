@@ -10,8 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An H2 server in its own process, on a free port of the loopback. Needs {@code
- * com.h2database:h2} on the class path. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
+ * An H2 server in its own process, on a free port of the loopback. Needs {@code com.h2database:h2}
+ * on the class path. Its folder and process are removed by {@link #close()}, and when the JVM ends.
+ * For one thread.
  */
 public final class H2Server extends ServerProcess {
   private static final String MAIN = "org.h2.tools.Server";

@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A MariaDB server in its own process, on a free port of the loopback. Every commit is on the
- * disk before it is answered. Has the databases and users of {@link MySqlServer}. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
+ * A MariaDB server in its own process, on a free port of the loopback. Every commit is on the disk
+ * before it is answered. Has the databases and users of {@link MySqlServer}. Its folder and process
+ * are removed by {@link #close()}, and when the JVM ends. For one thread.
  */
 public final class MariaDbServer extends ServerProcess {
 

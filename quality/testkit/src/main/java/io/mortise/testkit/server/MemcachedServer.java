@@ -13,8 +13,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A memcached in its own process, on a free port of the loopback: the program {@code
- * memcached} of the PATH. It forgets everything when it ends. Its process ends with {@link #close()}, and with the JVM. For one thread.
+ * A memcached in its own process, on a free port of the loopback: the program {@code memcached} of
+ * the PATH. It forgets everything when it ends. Its process ends with {@link #close()}, and with
+ * the JVM. For one thread.
  */
 public final class MemcachedServer extends ServerProcess {
   private MemcachedServer(int port, Path folder, List<String> command) {

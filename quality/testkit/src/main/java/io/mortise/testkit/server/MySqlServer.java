@@ -14,9 +14,10 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A MySQL server in its own process, on a free port of the loopback. Every commit is on the
- * disk before it is answered. Has a database {@code mortise}, whose user is {@code mortise}, and a
- * user {@code admin} with all rights; both have the password {@code secret}. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
+ * A MySQL server in its own process, on a free port of the loopback. Every commit is on the disk
+ * before it is answered. Has a database {@code mortise}, whose user is {@code mortise}, and a user
+ * {@code admin} with all rights; both have the password {@code secret}. Its folder and process are
+ * removed by {@link #close()}, and when the JVM ends. For one thread.
  */
 public final class MySqlServer extends ServerProcess {
   private static final String RESOURCE = "mysql-Linux-amd64.tar.gz";

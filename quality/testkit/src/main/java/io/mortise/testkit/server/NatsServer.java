@@ -14,7 +14,8 @@ import java.util.Optional;
 
 /**
  * A NATS server in its own process, alone, on a free port of the loopback: the program {@code
- * nats-server} of the PATH, with JetStream. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
+ * nats-server} of the PATH, with JetStream. Its folder and process are removed by {@link #close()},
+ * and when the JVM ends. For one thread.
  */
 public final class NatsServer extends ServerProcess {
   private static final int ANSWER_MILLIS = 30_000;

@@ -15,8 +15,9 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * A PostgreSQL server in its own process, on a free port of the loopback, durable as
- * PostgreSQL is by default. Its folder and process are removed by {@link #close()}, and when the JVM ends. As root it runs as {@code nobody}. For one thread.
+ * A PostgreSQL server in its own process, on a free port of the loopback, durable as PostgreSQL is
+ * by default. Its folder and process are removed by {@link #close()}, and when the JVM ends. As
+ * root it runs as {@code nobody}. For one thread.
  */
 public final class PostgresServer extends ServerProcess {
   /** The superuser. */

@@ -17,8 +17,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Redis or Valkey server in its own process, on a free port of the loopback, without
- * persistence unless the arguments ask for it. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
+ * A Redis or Valkey server in its own process, on a free port of the loopback, without persistence
+ * unless the arguments ask for it. Its folder and process are removed by {@link #close()}, and when
+ * the JVM ends. For one thread.
  */
 public final class RedisServer extends ServerProcess {
   private static final String RESOURCE = "redis-server-6.2.6-v5-linux-amd64";

@@ -12,9 +12,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A ZooKeeper server in its own process, on a free port of the loopback: the one that the
- * artifact {@code org.apache.zookeeper:zookeeper} carries, which must be on the class path together
- * with {@code metrics-core} and {@code snappy-java}. Its folder and process are removed by {@link #close()}, and when the JVM ends. For one thread.
+ * A ZooKeeper server in its own process, on a free port of the loopback: the one that the artifact
+ * {@code org.apache.zookeeper:zookeeper} carries, which must be on the class path together with
+ * {@code metrics-core} and {@code snappy-java}. Its folder and process are removed by {@link
+ * #close()}, and when the JVM ends. For one thread.
  *
  * <p>Its ticks are 200 ms, so that sessions of 400 ms and longer can be tested; there is no upper
  * limit. Idle containers are removed after one second. All of that can be set otherwise.

@@ -198,9 +198,9 @@ final class SeenLocks {
   }
 
   /**
-   * Merges a survey's summary with an earlier inspection, which has more details. While a lock is
-   * inspected often, and surveys show no difference, the last inspection stays valid as of its
-   * time.
+   * Merges a survey's summary with the last inspection, which has more details. For a lock that is
+   * inspected often the inspection stands, as of its time, while it is fresh or surveys agree with
+   * it.
    */
   private SeenLock merged(SeenLock before, SeenLock look) {
     boolean waits =

@@ -77,8 +77,8 @@ public enum Trouble {
     }
 
     /**
-     * The condition of a lock. After a survey only the state of the holder's process may tell
-     * whether it is alive. A lock seen before its process ended may have been released in between.
+     * The condition of a lock. A survey shows a dead holder as holding, so the state of its process
+     * decides. A lock last seen before its process ended may have been released in between.
      */
     public Condition condition(SeenLock lock) {
       String attempt = lock.firstAttempt();

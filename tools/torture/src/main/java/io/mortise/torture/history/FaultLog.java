@@ -224,7 +224,7 @@ final class FaultLog {
 
   /**
    * @param from the begin of the wait without a holder
-   * @param the time of the next hold
+   * @param until the time of the next hold
    */
   WaitBound bound(long from, long until) {
     long third = ttl / 3 + patience;

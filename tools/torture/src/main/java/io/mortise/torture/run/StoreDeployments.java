@@ -186,7 +186,7 @@ final class StoreDeployments {
 
   private static StoreDeployment zookeeper() {
     ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.start();
-    // Measured, it would be taken as 1.5 s, and sessions would be that much longer.
+    // A detected tick would be taken as 1.5 s, and sessions would be that much longer.
     StoreDeployment storeDeployment =
         new StoreDeployment("zk://" + ensemble.address() + "?tick=100ms", true).owns(ensemble);
     int[] turn = {0};

@@ -84,7 +84,8 @@ final class LockList {
   /**
    * Collects the first rows only: sorting a long list would dominate the time.
    *
-   * @param whether to ask the store for a text that may be the name of a lock unknown to surveys
+   * @param asks whether to ask the store for a text that may be the name of a lock unknown to
+   *     surveys
    */
   private Rows rows(int most, boolean asks) {
     Trouble.Finder finder = new Trouble.Finder(observer);
