@@ -6,7 +6,7 @@
 module io.mortise.core {
   requires org.slf4j;
   requires static transitive org.jspecify;
-  // Where it is missing, nothing of it is touched (io.mortise.internal.event.EventPublisher).
+  // If the module is missing, no class of it is touched (io.mortise.internal.event.EventPublisher).
   requires static jdk.jfr;
 
   exports io.mortise;
@@ -42,7 +42,7 @@ module io.mortise.core {
       io.mortise.redis,
       io.mortise.sql,
       io.mortise.testkit;
-  // To everybody: the ZooKeeper store is on the class path even where this is a module (ADR 60).
+  // Unqualified: the ZooKeeper store is on the class path even if this is a module (ADR 60).
   exports io.mortise.internal.storekit;
   exports io.mortise.internal.table to
       io.mortise.jdbc,
