@@ -25,37 +25,36 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store made of parts that share nothing, each a store of its own with sessions of its own:
- * several servers, or the slots of a cluster. Which part a lock lives in follows from its name
- * alone.
+ * several servers, or the slots of a cluster. The name of a lock alone determines its part.
  *
  * <p>A client keeps a session in each part that it uses, so that a part that is lost takes only its
  * own leases with it. Sessions are therefore opened and judged in a part, never here.
  */
 public interface PartitionedStore extends LockStore {
-  /** How many parts there are; never changes. */
+  /** The number of parts; never changes. */
   int partitions();
 
   /**
-   * The part that keeps this lock, from 0 on: the same for every client of the store. Quick, for it
-   * is asked each time.
+   * The part that keeps this lock, from 0 on: the same for every client of the store. Must be
+   * quick: it is called each time.
    */
   int partitionOf(LockName name);
 
   /**
-   * A part. Returns the same store each time and does not wait for a server: one that cannot be
-   * reached answers so to what is asked of it. It is closed with this store. Its profile is that of
-   * this store but for the name to display.
+   * A part. Returns the same store each time and does not wait for a server: if that is
+   * unreachable, the part's methods fail. It is closed with this store. Its profile differs from
+   * that of this store only in the name to display.
    */
   LockStore partition(int number);
 
-  /** Not here: sessions belong to a part. */
+  /** Unsupported: sessions belong to a part. */
   @Override
   default StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
     throw new UnsupportedOperationException(
         "Store '" + profile().display() + "' has parts; open the session in one of them.");
   }
 
-  /** Not here: sessions belong to a part. */
+  /** Unsupported: sessions belong to a part. */
   @Override
   default CompletionStage<SessionVerdict> judge(SessionId session) {
     throw new UnsupportedOperationException(
@@ -65,7 +64,7 @@ public interface PartitionedStore extends LockStore {
   /**
    * {@inheritDoc}
    *
-   * <p>Goes through the parts one after the other; one that does not answer fails the page.
+   * <p>Reads the parts one after the other; a part that does not answer fails the page.
    */
   @Override
   default CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
@@ -83,8 +82,8 @@ public interface PartitionedStore extends LockStore {
   /**
    * {@inheritDoc}
    *
-   * <p>A process has a session in each part that it uses. Goes through the parts one after the
-   * other; one that does not answer fails the page.
+   * <p>A process has a session in each part that it uses. Reads the parts one after the other; a
+   * part that does not answer fails the page.
    */
   @Beta
   @Override
