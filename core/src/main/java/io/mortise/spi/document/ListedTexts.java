@@ -8,9 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
-/**
- * What is done with each of many documents, some at a time, lest a page of 1,000 floods a server.
- */
+/** Processes many documents, some at a time, so that a page of 1,000 does not flood a server. */
 final class ListedTexts {
   private static final int TOGETHER = 16;
 
