@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface LockGroup {
   /**
-   * Waits until all are held. Blocks.
+   * Waits until all locks are held. Blocks.
    *
    * @throws InterruptedException if this thread is interrupted; none is held then
    * @throws LockException as {@link DistributedLock#acquire()}; none is held then

@@ -12,7 +12,7 @@ public enum LeaseEnd {
   AT_MOST,
   /** An operator evicted it. */
   EVICTED,
-  /** Its client was closed before it. */
+  /** Its client was closed while the lease was open. */
   CLIENT_CLOSED;
 
   /** Whether the lease ended against its holder's will. */

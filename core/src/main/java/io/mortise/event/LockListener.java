@@ -194,7 +194,7 @@ public interface LockListener {
     /** Renewals are answered again. */
     ANSWERED,
     /**
-     * The store was restarted, or another server answers: it may have forgotten locks, and leases
+     * The store was restarted or failed over: it may have forgotten locks, and leases
      * are not valid until it has confirmed them.
      */
     IN_DOUBT,

@@ -169,7 +169,7 @@ public final class GuaranteeTable {
   /**
    * A column.
    *
-   * @throws NoSuchElementException if there is none of that id
+   * @throws NoSuchElementException if there is none with that id
    */
   public Fault fault(String id) {
     Fault fault = faults.get(id);
@@ -182,7 +182,7 @@ public final class GuaranteeTable {
   /**
    * A row.
    *
-   * @throws NoSuchElementException if there is none of that id
+   * @throws NoSuchElementException if there is none with that id
    */
   public StoreMode mode(String id) {
     StoreMode mode = modes.get(id);

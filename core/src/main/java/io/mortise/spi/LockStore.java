@@ -94,7 +94,7 @@ public interface LockStore extends Store {
   private static void load(
       ServiceLoader<LockStoreProvider> loader, List<LockStoreProvider> found, List<Error> broken) {
     Iterator<LockStoreProvider> providers = loader.iterator();
-    while (broken.size() < 10) { // a file of services that cannot be read fails for ever
+    while (broken.size() < 10) { // an unreadable file of services fails each time
       try {
         if (!providers.hasNext()) {
           return;

@@ -23,8 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StoreUrl {
   /**
-   * Greedy: a password may hold an unescaped slash, question mark or at sign, and too much hidden
-   * does no harm.
+   * Greedy: a password may hold an unescaped slash, question mark or at sign, and hiding too much does no harm.
    */
   private static final Pattern USER_INFO = Pattern.compile("(//[^/@:]*):.*@");
 

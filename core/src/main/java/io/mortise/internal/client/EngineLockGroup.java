@@ -191,7 +191,6 @@ final class EngineLockGroup implements LockGroup {
     return lease.isPresent() ? null : waiter;
   }
 
-  /** Waits for the answer to a try. */
   private interface TryEnd {
     Optional<Lease> of(EngineLock lock, Waiter tried) throws InterruptedException;
   }

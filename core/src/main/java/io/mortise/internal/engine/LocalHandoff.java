@@ -76,7 +76,6 @@ final class LocalHandoff {
         && canPass(claim);
   }
 
-  /** A waiter takes the lock within this process. */
   void pass(Claim claim, Waiter waiter) {
     take(claim, waiter, Objects.requireNonNull(claim.validity()));
     if (claim.isWanted()) {
@@ -84,7 +83,6 @@ final class LocalHandoff {
     }
   }
 
-  /** A waiter takes the lock. */
   void take(Claim claim, Waiter waiter, Validity validity) {
     if (Claim.of(waiter) == claim) {
       claim.remove(waiter);

@@ -36,6 +36,5 @@ interface FlightRecording {
   /** Writes a renewal that failed or was slow. */
   void renewed(SessionRenewed event);
 
-  /** Writes a change of a session. */
   void changed(SessionChanged event);
 }

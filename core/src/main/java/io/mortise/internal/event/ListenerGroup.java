@@ -14,7 +14,6 @@ final class ListenerGroup {
   private final EventQueue queue;
   private final AtomicBoolean hasFailed;
 
-  /** One call of a listener. */
   @FunctionalInterface
   interface ListenerCall {
     void to(LockListener listener);
@@ -68,7 +67,6 @@ final class ListenerGroup {
     }
   }
 
-  /** Calls now, on this thread. */
   void call(ListenerCall call) {
     for (LockListener listener : listeners) {
       try {

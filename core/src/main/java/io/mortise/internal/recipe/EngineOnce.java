@@ -210,7 +210,7 @@ final class EngineOnce implements DistributedOnce {
     }
   }
 
-  // ---- What a run without a thread needs, too ----
+  // ---- Shared with runs without a thread ----
 
   LockName fact() {
     return fact;

@@ -187,7 +187,7 @@ public final class Recipes {
   /**
    * Checks a time to keep.
    *
-   * @param the name of the kept object
+   * @param what the name of the kept object
    * @param least the shortest time, in words
    */
   static Duration checkedKeep(String what, Duration time, Duration shortest, String least) {

@@ -47,7 +47,6 @@ public record EngineEnv(
     return ticker.nanos();
   }
 
-  /** The TTL of a session. */
   public long ttlNanos() {
     return ttl.toNanos();
   }

@@ -230,7 +230,6 @@ public final class LiveSession implements Validity {
     return hasShortTtl;
   }
 
-  /** Its id in the store. */
   public SessionId id() {
     return store.id();
   }
@@ -436,7 +435,7 @@ public final class LiveSession implements Validity {
     return incarnationChanges > 0 && now - doubtedAt - inFlight <= 0;
   }
 
-  /** How long a member of the store may be relied upon whose renewal was sent at this time. */
+  /** Until when a member of the store counts whose renewal was sent at this time. */
   long deadline(long sentAt) {
     long ttl = env.ttlNanos();
     long until = sentAt + ttl - env.rules().safetyMargin(ttl);

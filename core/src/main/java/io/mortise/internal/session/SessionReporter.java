@@ -77,7 +77,6 @@ public final class SessionReporter {
     changed(session, SessionState.LOST, leases, reason);
   }
 
-  /** The client has ended a session. */
   void closed(LiveSession session) {
     changed(session, SessionState.CLOSED, 0, "");
   }

@@ -34,7 +34,6 @@ public final class StoreOutage {
     }
   }
 
-  /** The later of two local times. */
   public static long later(long one, long other) {
     return one - other > 0 ? one : other;
   }

@@ -36,7 +36,6 @@ public class OutboxLock {
   /** A free lock without queued calls. */
   public OutboxLock() {}
 
-  /** Blocks until no other thread has the lock. */
   public final void lock() {
     lock.lock();
   }
@@ -68,7 +67,6 @@ public class OutboxLock {
     }
   }
 
-  /** Reads the state under the lock. */
   public final <T> T get(Supplier<T> reading) {
     lock();
     try {

@@ -48,7 +48,7 @@ public final class ServerIdentity {
   /**
    * An identity that outlives restarts and failover: another one is refused.
    *
-   * @param the kind of system, for messages
+   * @param what the kind of system, for messages
    * @param store the store's name in messages
    */
   public static ServerIdentity lasting(String what, String store) {

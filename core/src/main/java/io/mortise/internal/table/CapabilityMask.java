@@ -50,7 +50,7 @@ record CapabilityMask(StoreProfile profile) {
     return sessions() || !(sessionNotification instanceof SessionNotification.Contended);
   }
 
-  /** The blocking holder with an expired session; null unless it need not be judged. */
+  /** The blocking holder's expired session, if it need not be judged; otherwise null. */
   @Nullable SessionId over(Reply reply) {
     Reply.Holder holder =
         reply instanceof Reply.Busy busy

@@ -85,7 +85,6 @@ public class LockRecord {
 
   /** A holder. */
   public static class HoldEntry {
-    /** The attempt that was granted. */
     public final AttemptId attempt;
 
     /** The owner's label for it. */

@@ -24,7 +24,7 @@ final class ListedTexts {
                 : documents.read(key).thenApply(found -> new ListedText(key, found)));
   }
 
-  /** The results of a step with each of them, in order. */
+  /** The results of a step for each document, in order. */
   static <T, R> CompletionStage<List<R>> each(List<T> all, Function<T, CompletionStage<R>> step) {
     CompletionStage<List<R>> results = CompletableFuture.completedFuture(new ArrayList<>());
     for (int from = 0; from < all.size(); from += TOGETHER) {

@@ -79,7 +79,7 @@ final class SessionDocuments {
     return updater.documents().watch(key(id), changed);
   }
 
-  /** A session as it stands; empty if there is none. */
+  /** The present session; empty if there is none. */
   CompletionStage<Optional<SessionDocument>> read(SessionId id) {
     return updater
         .documents()

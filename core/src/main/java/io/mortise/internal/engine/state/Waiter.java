@@ -272,7 +272,6 @@ public final class Waiter {
     return listener == null;
   }
 
-  /** Whether the wait is over. */
   public boolean isDone() {
     return waiterState != WaiterState.WAITING;
   }
