@@ -17,8 +17,7 @@ class StoreKitExportTest {
   void givenModules_thenStoresOnTheClassPathSeeWhatAllStoresShare(Class<?> shared)
       throws Exception {
     Path origin = Path.of(shared.getProtectionDomain().getCodeSource().getLocation().toURI());
-    ModuleDescriptor module =
-        ModuleFinder.of(origin).findAll().iterator().next().descriptor();
+    ModuleDescriptor module = ModuleFinder.of(origin).findAll().iterator().next().descriptor();
 
     assertThat(module.exports())
         .filteredOn(export -> export.source().equals(shared.getPackageName()))
