@@ -117,9 +117,9 @@ public interface LockStore extends Store {
         + NameSuggestion.scheme(scheme, known)
             .map(meant -> "Did you mean '" + meant + ":'? ")
             .orElse("")
-        + "On the class path are: "
-        + String.join(", ", known)
-        + ".";
+        + (known.isEmpty()
+            ? "No store is on the class path."
+            : "On the class path are: " + String.join(", ", known) + ".");
   }
 
   /** The artifact that brings one of the library's schemes; null for another scheme. */
@@ -134,6 +134,7 @@ public interface LockStore extends Store {
       case "dynamodb" -> "mortise-dynamodb";
       case "etcd" -> "mortise-etcd";
       case "nats" -> "mortise-nats";
+      case "mem" -> "mortise-store-support";
       case "memcached" -> "mortise-memcached";
       case "zk" -> "mortise-zookeeper";
       case "zk+curator" -> "mortise-curator";
