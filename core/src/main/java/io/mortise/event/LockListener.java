@@ -194,8 +194,8 @@ public interface LockListener {
     /** Renewals are answered again. */
     ANSWERED,
     /**
-     * The store was restarted or failed over: it may have forgotten locks, and leases
-     * are not valid until it has confirmed them.
+     * The store was restarted or failed over: it may have forgotten locks, and leases are not valid
+     * until it has confirmed them.
      */
     IN_DOUBT,
     /** It is over, and with it all its leases. The next acquire opens another. */

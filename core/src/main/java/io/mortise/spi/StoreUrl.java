@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StoreUrl {
   /**
-   * Greedy: a password may hold an unescaped slash, question mark or at sign, and hiding too much does no harm.
+   * Greedy: a password may hold an unescaped slash, question mark or at sign, and hiding too much
+   * does no harm.
    */
   private static final Pattern USER_INFO = Pattern.compile("(//[^/@:]*):.*@");
 

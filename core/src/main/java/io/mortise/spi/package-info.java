@@ -3,7 +3,7 @@
  * io.mortise.spi.StoreSession}, then {@link io.mortise.spi.Request} and {@link
  * io.mortise.spi.Reply}. A store gives atomic steps; the engine in core waits, retries and decides.
  *
- * <p>A store in parts also implements {@code io.mortise.support.partition}. Clocks are in {@code
+ * <p>A store in parts implements {@link io.mortise.spi.PartitionedStore}. Clocks are in {@code
  * io.mortise.spi.time}.
  */
 @NullMarked
