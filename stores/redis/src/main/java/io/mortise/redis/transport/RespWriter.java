@@ -6,13 +6,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Writes commands in the form that Redis reads: a list of texts, each with its length. Gathers them
+ * Writes commands in the form that Redis reads: a list of texts, each with its length. Buffers them
  * until they are sent. Not thread-safe.
  */
 final class RespWriter {
   private static final int FIRST = 8 * 1024;
 
-  /** A buffer that grew beyond this for one large command is given back. */
+  /** A buffer that grew beyond this for one large command is released. */
   private static final int KEPT = 256 * 1024;
 
   private byte[] buffer = new byte[FIRST];
@@ -54,7 +54,7 @@ final class RespWriter {
     }
   }
 
-  /** Sends what was gathered, in one write. */
+  /** Sends the buffered commands, in one write. */
   void sendTo(OutputStream out) throws IOException {
     try {
       out.write(buffer, 0, size);
