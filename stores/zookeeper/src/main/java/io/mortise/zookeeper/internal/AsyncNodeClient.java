@@ -15,7 +15,7 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a session for single nodes. None waits. Answers come under the session's guard,
+ * A session's requests for single nodes. No method blocks. Answers come under the session's guard,
  * on the client's one event thread, in the order of the requests, and in order with the events of
  * watches.
  */
@@ -27,7 +27,7 @@ public final class AsyncNodeClient {
   private final OutboxLock guard;
 
   /**
-   * Over a client, for one session.
+   * Uses a client, for one session.
    *
    * @param acl of the nodes that are made
    */
@@ -42,7 +42,9 @@ public final class AsyncNodeClient {
     return client;
   }
 
-  /** What came of a request; the value is null unless the code is OK. Called under the guard. */
+  /**
+   * Takes the result of a request; the value is null unless the code is OK. Called under the guard.
+   */
   @FunctionalInterface
   public interface NodeCallback<T> {
     /** The request was answered, or its connection broke. */
@@ -67,7 +69,7 @@ public final class AsyncNodeClient {
       return data;
     }
 
-    /** What else is known of it. */
+    /** Its stat. */
     public Stat stat() {
       return stat;
     }
@@ -95,7 +97,7 @@ public final class AsyncNodeClient {
   }
 
   /**
-   * Watches a node. By its data, as Curator does, not by its existence: a watch on a node that is
+   * Watches a node by its data, as Curator does, not by its existence: a watch on a node that is
    * gone would stay.
    */
   public void watch(String path, Watcher watcher, NodeCallback<Stat> nodeCallback) {
@@ -111,7 +113,7 @@ public final class AsyncNodeClient {
     client.addWatch(path, watcher, AddWatchMode.PERSISTENT_RECURSIVE, watched, null);
   }
 
-  /** Gives up a watch; nobody waits for that. */
+  /** Removes a watch; no caller waits for that. */
   public void unwatch(String path, Watcher watcher) {
     client.removeWatches(
         path, watcher, Watcher.WatcherType.Any, true, (rc, asked, context) -> {}, null);
@@ -132,7 +134,7 @@ public final class AsyncNodeClient {
     client.exists(path, false, looked, null);
   }
 
-  /** Writes a node if it has this version; any, if that is -1. */
+  /** Writes a node if it has this version; -1 for any. */
   public void write(
       String path, byte @Nullable [] data, int version, NodeCallback<Stat> nodeCallback) {
     AsyncCallback.StatCallback written =
@@ -168,7 +170,7 @@ public final class AsyncNodeClient {
 
   /**
    * Makes a directory and all above it, as containers, which the server removes some time after
-   * they have become empty. Those that are there stay as they are. Gives no value.
+   * they have become empty. Existing nodes are left unchanged. The result has no value.
    */
   public void directories(String path, NodeCallback<CreatedNode> nodeCallback) {
     int slash = path.indexOf('/', 1);

@@ -5,7 +5,7 @@ import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 
 /**
- * What stands where below the root of a store:
+ * The nodes below the root of a store:
  *
  * <pre>
  * epoch                     persistent: where tokens begin, see {@link TokenEpoch}
@@ -20,8 +20,8 @@ import io.mortise.spi.SessionId;
  * clock                     persistent; written to learn the leader's time
  * </pre>
  *
- * <p>Containers are removed by the server some time after their last child, and made again when
- * they are missing; so nothing is left of a lock that nobody uses.
+ * <p>The server removes a container some time after its last child, and missing containers are made
+ * again; so an unused lock leaves nothing.
  */
 public final class NodeLayout {
   private final String root;
@@ -44,7 +44,7 @@ public final class NodeLayout {
     return root + "/facts";
   }
 
-  /** What is written to learn the leader's time. */
+  /** The node that is written to learn the leader's time. */
   public String clock() {
     return root + "/clock";
   }
@@ -77,12 +77,12 @@ public final class NodeLayout {
     return notes(holder.session()) + "/" + holder.encoded();
   }
 
-  /** All before the last slash. */
+  /** The part before the last slash. */
   public static String parent(String path) {
     return path.substring(0, path.lastIndexOf('/'));
   }
 
-  /** All behind the last slash. */
+  /** The part behind the last slash. */
   public static String last(String path) {
     return path.substring(path.lastIndexOf('/') + 1);
   }
