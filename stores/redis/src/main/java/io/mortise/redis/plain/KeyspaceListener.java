@@ -71,7 +71,7 @@ final class KeyspaceListener {
         listeners.remove(key);
       }
       if (before != after) {
-        // Under the lock, so that an unsubscribe cannot overtake it.
+        // Under the lock, so that subscribing to a key and unsubscribing keep their order.
         transport.execute(() -> subscribe(key, after));
       }
     } finally {

@@ -208,7 +208,7 @@ public sealed interface QueueEffect {
    * Reads and watches the first waiter's own node. Answered by {@link LockQueueState#onOwnWatched}.
    *
    * @param holder the number of the holder's node
-   * @param behind how many nodes stand behind it, if that is known
+   * @param behind how many nodes are behind it, if known
    * @param connection the connection that the watch is set on
    */
   record WatchOwnNode(ZooKeeperAttempt attempt, int holder, OptionalInt behind, int connection)

@@ -56,7 +56,7 @@ public final class ZooKeeperAttempt {
   public enum NodeState {
     /** Its creation is in flight. */
     SENT,
-    /** Its node stands in the queue. */
+    /** Its node is in the queue. */
     WAITING,
     /** It holds. */
     HELD,
