@@ -18,7 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A candidate for the leadership of a namespace. Its task only tells the listeners, and waits for the end of its term between the two.
+ * A candidate for the leadership of a namespace. Its task only tells the listeners, and waits for
+ * the end of its term between the two.
  */
 final class LeadershipView extends AbstractCamelClusterView {
   private static final Logger log = LoggerFactory.getLogger(LeadershipView.class);
@@ -140,9 +141,9 @@ final class LeadershipView extends AbstractCamelClusterView {
   }
 
   /**
-   * Tells listeners that there is no leader, as far as this view knows. They stop routes, and are never
-   * interrupted: they run on a thread of their own. That of the task is interrupted again when a
-   * term that is being given up is lost, or when the view stops after a loss.
+   * Tells listeners that there is no leader, as far as this view knows. They stop routes, and are
+   * never interrupted: they run on a thread of their own. That of the task is interrupted again
+   * when a term that is being given up is lost, or when the view stops after a loss.
    */
   private void tellEnd() {
     Thread telling =

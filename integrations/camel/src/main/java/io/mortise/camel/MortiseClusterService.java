@@ -45,8 +45,9 @@ public final class MortiseClusterService extends AbstractCamelClusterService<Cam
 
   /**
    * Uses a client.
-   * 
-   * @param options of each candidate; the id of the service, by which members know each other, replaces their label
+   *
+   * @param options of each candidate; the id of the service, by which members know each other,
+   *     replaces their label
    */
   public static MortiseClusterService over(LockClient client, LeaderOptions options) {
     return new MortiseClusterService(client, options);

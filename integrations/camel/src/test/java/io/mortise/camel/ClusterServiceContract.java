@@ -23,7 +23,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract of a cluster service, with two properties that common ones lack: a loss is reported at once, and a successor begins after the routes of its predecessor have stopped. Two processes use one store.
+ * The contract of a cluster service, with two properties that common ones lack: a loss is reported
+ * at once, and a successor begins after the routes of its predecessor have stopped. Two processes
+ * use one store.
  */
 abstract class ClusterServiceContract {
   private static final String JOBS = "jobs";

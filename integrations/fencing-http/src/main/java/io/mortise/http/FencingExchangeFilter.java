@@ -23,8 +23,9 @@ public final class FencingExchangeFilter implements ExchangeFilterFunction {
 
   /**
    * Takes tokens from a supplier.
-   * 
-   * @param tokens called once for each request, and subscribed to with its Reactor context; empty sends none
+   *
+   * @param tokens called once for each request, and subscribed to with its Reactor context; empty
+   *     sends none
    */
   public FencingExchangeFilter(Supplier<? extends Mono<FencingToken>> tokens) {
     this.tokens = Objects.requireNonNull(tokens, "tokens");

@@ -23,9 +23,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the fencing token of a request, and turns refusals of the guard behind it into responses. The guard is where the data is, and has to compare the token in the same step as it writes ({@code SqlFence}, {@code
- * FencedUpdate}, {@code RedisFence}): the filter keeps no memory of tokens and fences nothing by
- * itself.
+ * Reads the fencing token of a request, and turns refusals of the guard behind it into responses.
+ * The guard is where the data is, and has to compare the token in the same step as it writes
+ * ({@code SqlFence}, {@code FencedUpdate}, {@code RedisFence}): the filter keeps no memory of
+ * tokens and fences nothing by itself.
  *
  * <table>
  *   <caption>Responses, with a problem (RFC 9457) as the body</caption>
@@ -39,8 +40,9 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>anything else</td><td>as without the filter</td></tr>
  * </table>
  *
- * <p>An exception about a token other than the request's does not concern the client, and passes. So does one that comes after the response is committed. Immutable and thread-safe.
- * Blocks only in the given guard.
+ * <p>An exception about a token other than the request's does not concern the client, and passes.
+ * So does one that comes after the response is committed. Immutable and thread-safe. Blocks only in
+ * the given guard.
  *
  * <p>Map it with the dispatcher types {@code REQUEST} and {@code ASYNC}, so that it also answers
  * for asynchronous handlers, before any component that turns exceptions into responses itself.
@@ -83,8 +85,8 @@ public final class FencingFilter implements Filter {
   }
 
   /**
-   * The same, with a guard that runs before the handler. It refuses stale requests early. It
-   * does not replace the guard at the write, as the token may go stale between the two.
+   * The same, with a guard that runs before the handler. It refuses stale requests early. It does
+   * not replace the guard at the write, as the token may go stale between the two.
    *
    * @param guard throws {@link StaleTokenException} to refuse; may block
    */

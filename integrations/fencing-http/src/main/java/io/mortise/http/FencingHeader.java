@@ -64,8 +64,9 @@ public final class FencingHeader {
 
   /**
    * Reads the output of {@link #format}.
-   * 
-   * @throws InvalidFencingHeaderException if it is no such text, of another version, or its parts are no token
+   *
+   * @throws InvalidFencingHeaderException if it is no such text, of another version, or its parts
+   *     are no token
    */
   public static FencingToken parse(String value) {
     Map<String, String> parts = HeaderItem.parse(VERSION, value).parameters();
@@ -116,12 +117,13 @@ public final class FencingHeader {
 
   /**
    * The answer about a token of a guard behind an HTTP server.
-   * 
+   *
    * @param status of the response
    * @param refused the value of its {@link #REFUSED_NAME}; null if it has none
    * @param server that answered, for display
    * @param sent the token that the request had
-   * @return empty if the response is no refusal of that token: another status, or a 412 or 409 with another cause
+   * @return empty if the response is no refusal of that token: another status, or a 412 or 409 with
+   *     another cause
    */
   public static Optional<StaleTokenException> refusal(
       int status, @Nullable String refused, String server, FencingToken sent) {
@@ -146,7 +148,7 @@ public final class FencingHeader {
 
   /**
    * A guard's refusal of a token, inside the wrappers of frameworks.
-   * 
+   *
    * @param sent the token of the request; null if it had none
    * @param failure of the request; null if there is none
    * @return empty if neither the failure nor any of its causes is a refusal of that token

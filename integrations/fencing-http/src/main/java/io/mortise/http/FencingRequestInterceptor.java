@@ -22,7 +22,7 @@ public final class FencingRequestInterceptor implements ClientHttpRequestInterce
 
   /**
    * Takes tokens from a supplier.
-   * 
+   *
    * @param tokens called on the calling thread, once for each request; empty sends none
    */
   public FencingRequestInterceptor(Supplier<Optional<FencingToken>> tokens) {

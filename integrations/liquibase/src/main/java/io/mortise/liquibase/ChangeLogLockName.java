@@ -42,8 +42,9 @@ final class ChangeLogLockName {
   private ChangeLogLockName() {}
 
   /**
-   * The database without parameters, which differ between clients, and without credentials, which inspection of locks must not show. Parameters that name the
-   * server or the database are kept, in one order.
+   * The database without parameters, which differ between clients, and without credentials, which
+   * inspection of locks must not show. Parameters that name the server or the database are kept, in
+   * one order.
    *
    * @param schema of the change log's tables; null if the database reports none
    */

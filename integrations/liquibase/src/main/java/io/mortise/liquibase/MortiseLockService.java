@@ -36,7 +36,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The lock of a database's change log, kept in a store of Mortise instead of the table {@code
- * DATABASECHANGELOGLOCK}: a process that dies while it migrates leaves no row behind that would lock out all others. Liquibase finds this class by itself.
+ * DATABASECHANGELOGLOCK}: a process that dies while it migrates leaves no row behind that would
+ * lock out all others. Liquibase finds this class by itself.
  *
  * <p>It is used once a lock client is there: the one given to {@link #use}, or else one that is
  * connected for each run to the URL in {@code mortise.liquibase.url}, a property of the system, an
@@ -63,7 +64,8 @@ public final class MortiseLockService implements LockService {
   private static volatile @Nullable LockClient used;
 
   /**
-   * By the identity of their databases, and static for the same reason: when another run of this JVM ends, Liquibase drops all lock services, and releases by a new one.
+   * By the identity of their databases, and static for the same reason: when another run of this
+   * JVM ends, Liquibase drops all lock services, and releases by a new one.
    */
   private static final Map<Database, ChangeLogLease> HELD =
       Collections.synchronizedMap(new IdentityHashMap<>());
@@ -84,7 +86,8 @@ public final class MortiseLockService implements LockService {
   }
 
   /**
-   * Uses this client in all runs of Liquibase in this JVM that begin afterwards. The caller closes it, after the last run.
+   * Uses this client in all runs of Liquibase in this JVM that begin afterwards. The caller closes
+   * it, after the last run.
    */
   public static void use(LockClient client) {
     used = Objects.requireNonNull(client, "client");
@@ -153,8 +156,8 @@ public final class MortiseLockService implements LockService {
   /**
    * Waits until this run holds the lock. Returns at once if it does. Blocks.
    *
-   * @throws LockException if it could not be acquired in time, with the present holder; if the store
-   *     does not answer or refuses; or if this thread is interrupted, whose flag stays set
+   * @throws LockException if it could not be acquired in time, with the present holder; if the
+   *     store does not answer or refuses; or if this thread is interrupted, whose flag stays set
    */
   @Override
   public void waitForLock() throws LockException {

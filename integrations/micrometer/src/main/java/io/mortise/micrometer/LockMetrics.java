@@ -22,12 +22,14 @@ import org.jspecify.annotations.Nullable;
  * LockClient.builder().url(url).listener(LockMetrics.of(registry)).build();
  * }</pre>
  *
- * <p><b>Tags.</b> Lock names are unbounded, so they never are tags themselves. By default each
- * part of a name that holds a digit becomes {@code *}: {@code invoice/42} counts as {@code
- * invoice/*}. After 100 values of tag {@code lock} every further name counts as {@code other}, and
- * that is logged once. All other tags have a fixed set of values, or one for each client.
+ * <p><b>Tags.</b> Lock names are unbounded, so they never are tags themselves. By default each part
+ * of a name that holds a digit becomes {@code *}: {@code invoice/42} counts as {@code invoice/*}.
+ * After 100 values of tag {@code lock} every further name counts as {@code other}, and that is
+ * logged once. All other tags have a fixed set of values, or one for each client.
  *
- * <p><b>Removal.</b> The gauges of a client's sessions are removed with the last session: when it is lost, or the client is closed. They return with the next session. All other meters last as long as the registry.
+ * <p><b>Removal.</b> The gauges of a client's sessions are removed with the last session: when it
+ * is lost, or the client is closed. They return with the next session. All other meters last as
+ * long as the registry.
  *
  * <p>One object may serve several clients. Thread-safe; only {@link #examine} blocks.
  */
@@ -80,7 +82,8 @@ public final class LockMetrics implements LockListener {
     }
 
     /**
-     * Derives a value of tag {@code lock} from a lock's name. The function is called on threads that acquire, and must neither block nor throw.
+     * Derives a value of tag {@code lock} from a lock's name. The function is called on threads
+     * that acquire, and must neither block nor throw.
      */
     public Builder lockTag(Function<String, String> template) {
       this.lockTag = Objects.requireNonNull(template, "template");
@@ -118,7 +121,8 @@ public final class LockMetrics implements LockListener {
   }
 
   /**
-   * Counts a fencing token that a guard refused. Call it where the exception is caught: guards know no client, so no listener is notified.
+   * Counts a fencing token that a guard refused. Call it where the exception is caught: guards know
+   * no client, so no listener is notified.
    */
   public void fenceRefused(StaleTokenException refusal) {
     Counter.builder("mortise.fence.refused")
@@ -133,7 +137,11 @@ public final class LockMetrics implements LockListener {
   }
 
   /**
-   * Grades the settings of a store's server for locks, as {@code mortise doctor} does: one gauge for each setting. Blocks for the first answer, ten seconds at most. Later reads of the gauges query the store, once a minute at most, without waiting. The gauges are NaN while it does not answer. @param store the client's store, or another of the same URL; the caller closes it
+   * Grades the settings of a store's server for locks, as {@code mortise doctor} does: one gauge
+   * for each setting. Blocks for the first answer, ten seconds at most. Later reads of the gauges
+   * query the store, once a minute at most, without waiting. The gauges are NaN while it does not
+   * answer. @param store the client's store, or another of the same URL; the caller closes it
+   *
    * @throws io.mortise.StoreUnavailableException if the store does not answer
    */
   public void examine(LockStore store) {

@@ -57,8 +57,9 @@ public final class LockObservations implements LockListener {
   /**
    * Observations in this registry.
    *
-   * @param lockTag derives a value of key {@code lock} from a lock's name; it is called on threads that
-   *     acquire, and must neither block nor throw. After 100 values, further ones are {@code other}
+   * @param lockTag derives a value of key {@code lock} from a lock's name; it is called on threads
+   *     that acquire, and must neither block nor throw. After 100 values, further ones are {@code
+   *     other}
    */
   public static LockObservations of(
       ObservationRegistry registry, Function<String, String> lockTag) {

@@ -36,7 +36,6 @@ final class LockTags {
 
   /**
    * @param template derives a tag from a name
-   * 
    * @param most how many tags there may be, apart from {@link #OTHER}
    */
   LockTags(Function<String, String> template, int most) {

@@ -15,7 +15,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The remaining validity of the sessions of one client with one store. A partitioned store has several sessions: the gauges show the one that ends first. Thread-safe.
+ * The remaining validity of the sessions of one client with one store. A partitioned store has
+ * several sessions: the gauges show the one that ends first. Thread-safe.
  */
 final class SessionMeters {
   private final Clock clock;

@@ -16,7 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Grades the settings of a store's server, as {@link LockStore#examine()} does. Reading a gauge has them examined again, once a minute at most, and returns the last result. Thread-safe; only the first examination blocks.
+ * Grades the settings of a store's server, as {@link LockStore#examine()} does. Reading a gauge has
+ * them examined again, once a minute at most, and returns the last result. Thread-safe; only the
+ * first examination blocks.
  */
 @SuppressWarnings("EnumOrdinal") // The numbers in metrics.md; a test checks them.
 final class StoreMeters {

@@ -28,8 +28,9 @@ import reactor.core.publisher.Mono;
  * LeaseLostException}. Completion and failure are signalled when the store has answered the
  * release; a cancelled subscription does not wait for that.
  *
- * <p>No method blocks. Signals come on the thread that the body uses, or on threads of Mortise:
- * do not block there, but {@code publishOn} a scheduler. Not re-entrant: a body that takes the same lock again deadlocks. Immutable and thread-safe.
+ * <p>No method blocks. Signals come on the thread that the body uses, or on threads of Mortise: do
+ * not block there, but {@code publishOn} a scheduler. Not re-entrant: a body that takes the same
+ * lock again deadlocks. Immutable and thread-safe.
  */
 public final class ReactiveLock {
   private final DistributedLock lock;
@@ -47,7 +48,7 @@ public final class ReactiveLock {
 
   /**
    * Subscriptions wait at most that long. Zero tries once.
-   * 
+   *
    * @throws IllegalArgumentException if the time is negative
    */
   public static ReactiveLock of(DistributedLock lock, Duration wait) {
@@ -58,7 +59,10 @@ public final class ReactiveLock {
   }
 
   /**
-   * The same value, produced under the lock. Fails with the failure of {@link DistributedLock#acquireAsync()} ({@link io.mortise.LockTimeoutException} if the lock could not be acquired in time), with the body's failure, or with {@link LeaseLostException} if only the lease was lost.
+   * The same value, produced under the lock. Fails with the failure of {@link
+   * DistributedLock#acquireAsync()} ({@link io.mortise.LockTimeoutException} if the lock could not
+   * be acquired in time), with the body's failure, or with {@link LeaseLostException} if only the
+   * lease was lost.
    *
    * @param body subscribed to under the lock
    */
@@ -116,7 +120,9 @@ public final class ReactiveLock {
   }
 
   /**
-   * An unused grant is released on either side of the race with a cancellation. Before the sink has it, the future is cancelled; after that, {@code onCancel} finds it completed; and operators that drop the value hand it to the discard hook. Releasing is idempotent.
+   * An unused grant is released on either side of the race with a cancellation. Before the sink has
+   * it, the future is cancelled; after that, {@code onCancel} finds it completed; and operators
+   * that drop the value hand it to the discard hook. Releasing is idempotent.
    */
   private Mono<Lease> acquired() {
     return Mono.<Lease>create(

@@ -50,7 +50,7 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
 
   /**
    * Uses a client. Does not block.
-   * 
+   *
    * @throws IllegalArgumentException if the client is a mock
    * @throws IllegalStateException if the client is closed
    */
@@ -108,8 +108,9 @@ public final class MortiseLockProvider implements ExtensibleLockProvider {
   }
 
   /**
-   * The lease of the lock that this thread acquired last through this provider and has not unlocked yet, for its fencing token and loss listeners. Empty if there is none. A lock taken by
-   * another thread is not seen. Does not block.
+   * The lease of the lock that this thread acquired last through this provider and has not unlocked
+   * yet, for its fencing token and loss listeners. Empty if there is none. A lock taken by another
+   * thread is not seen. Does not block.
    */
   public Optional<Lease> currentLease() {
     return leases.innermost();

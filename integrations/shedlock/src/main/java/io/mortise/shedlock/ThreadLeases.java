@@ -6,7 +6,9 @@ import java.util.Deque;
 import java.util.Optional;
 
 /**
- * The leases that each thread took and that are not unlocked, innermost last. A lease may be unlocked by another thread: it is dropped at its own thread's next access. A lost lease stays until it is unlocked, so that its task does not mistake the surrounding lease for its own.
+ * The leases that each thread took and that are not unlocked, innermost last. A lease may be
+ * unlocked by another thread: it is dropped at its own thread's next access. A lost lease stays
+ * until it is unlocked, so that its task does not mistake the surrounding lease for its own.
  */
 final class ThreadLeases {
   @SuppressWarnings("ThreadLocalUsage") // Leases of one provider must not show through another.

@@ -1,5 +1,6 @@
 /**
- * ShedLock over Mortise: {@link io.mortise.shedlock.MortiseLockProvider} replaces an application's lock provider, and the rest of ShedLock stays unchanged.
+ * ShedLock over Mortise: {@link io.mortise.shedlock.MortiseLockProvider} replaces an application's
+ * lock provider, and the rest of ShedLock stays unchanged.
  */
 @NullMarked
 package io.mortise.shedlock;

@@ -11,7 +11,10 @@ import org.springframework.context.annotation.Import;
  * Enables {@link Locked} on the beans of this context, which needs a bean of type {@link
  * io.mortise.LockClient}. When the context starts, all such methods are checked.
  *
- * <p>It reads two properties of the environment. {@code mortise.locked.wait} is the wait of methods without one of their own, by default {@code 30s}. {@code mortise.locked.order} is the order among other advice, by default {@code Ordered.LOWEST_PRECEDENCE - 100}, which is outside of {@code @Transactional}.
+ * <p>It reads two properties of the environment. {@code mortise.locked.wait} is the wait of methods
+ * without one of their own, by default {@code 30s}. {@code mortise.locked.order} is the order among
+ * other advice, by default {@code Ordered.LOWEST_PRECEDENCE - 100}, which is outside of
+ * {@code @Transactional}.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -46,7 +46,7 @@ final class HeldLocks implements AutoCloseable {
 
   /**
    * Acquires the locks that this thread does not hold yet. Blocks.
-   * 
+   *
    * @param names each once
    * @return null if the plan skips, and the locks could not be acquired in time
    * @throws LockTimeoutException if the plan does not skip, and they could not be acquired in time
@@ -115,10 +115,13 @@ final class HeldLocks implements AutoCloseable {
   }
 
   /**
-   * Acquires without blocking, and without joining: asynchronous work may outlast the surrounding call, and two such calls would run at the same time.
-   * 
-   * @param then called once: with the locks, with a failure, or with neither if the plan skips and they could not be acquired in time
-   * @return to be cancelled to give the attempt up; if a grant was faster, {@code then} gets it and must release it
+   * Acquires without blocking, and without joining: asynchronous work may outlast the surrounding
+   * call, and two such calls would run at the same time.
+   *
+   * @param then called once: with the locks, with a failure, or with neither if the plan skips and
+   *     they could not be acquired in time
+   * @return to be cancelled to give the attempt up; if a grant was faster, {@code then} gets it and
+   *     must release it
    */
   static CompletableFuture<?> acquireAsync(
       LockPlan plan,
@@ -178,7 +181,8 @@ final class HeldLocks implements AutoCloseable {
   }
 
   /**
-   * Runs the task on this thread under these locks, and releases them: at once, or at the end of this thread's transaction, if the plan says so and there is one.
+   * Runs the task on this thread under these locks, and releases them: at once, or at the end of
+   * this thread's transaction, if the plan says so and there is one.
    */
   <T extends @Nullable Object, X extends Exception> T run(LockPlan plan, CheckedSupplier<T, X> task)
       throws X {
@@ -207,7 +211,7 @@ final class HeldLocks implements AutoCloseable {
 
   /**
    * Ends this use of the locks, once. Blocks for the store's answer if it is the last use.
-   * 
+   *
    * @throws LeaseLostException if a lease was lost, and this was its last use
    */
   @Override

@@ -10,13 +10,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease with its users: the call that acquired it, nested calls that joined it, and a transaction that releases it at its end. The last user's release releases the lease.
- * Thread-safe.
+ * A lease with its users: the call that acquired it, nested calls that joined it, and a transaction
+ * that releases it at its end. The last user's release releases the lease. Thread-safe.
  */
 final class Hold {
-  /**
-   * This thread's holds that a transaction uses, including those of a suspended transaction.
-   */
+  /** This thread's holds that a transaction uses, including those of a suspended transaction. */
   private static final ThreadLocal<@Nullable List<Hold>> UNTIL_COMMIT = new ThreadLocal<>();
 
   private final @Nullable LockClient client;
@@ -27,7 +25,7 @@ final class Hold {
 
   /**
    * Starts with one use.
-   * 
+   *
    * @param client null for a hold that cannot be joined
    */
   Hold(@Nullable LockClient client, boolean shared, Lease lease) {
@@ -41,7 +39,8 @@ final class Hold {
   }
 
   /**
-   * Adds a use beside an existing one. A subscription that is cancelled meanwhile may have ended that one: then the lease is released already, and stays so.
+   * Adds a use beside an existing one. A subscription that is cancelled meanwhile may have ended
+   * that one: then the lease is released already, and stays so.
    */
   void retain() {
     int unused = uses.getAndIncrement();
@@ -78,7 +77,7 @@ final class Hold {
 
   /**
    * Adds a use of this thread's hold on that lock.
-   * 
+   *
    * @return null if it does not hold it
    * @throws IllegalStateException if it holds it shared and wants it exclusively
    */
@@ -118,9 +117,7 @@ final class Hold {
     return null;
   }
 
-  /**
-   * Drops this thread's holds that are over; a transaction may have ended on another thread.
-   */
+  /** Drops this thread's holds that are over; a transaction may have ended on another thread. */
   static void dropEnded() {
     List<Hold> untilCommit = UNTIL_COMMIT.get();
     if (untilCommit != null && untilCommit.removeIf(Hold::isEnded) && untilCommit.isEmpty()) {
@@ -129,7 +126,8 @@ final class Hold {
   }
 
   /**
-   * Only for the acquiring thread: two threads that received a context would otherwise run at the same time, each under a lock that it takes for its own.
+   * Only for the acquiring thread: two threads that received a context would otherwise run at the
+   * same time, each under a lock that it takes for its own.
    */
   private boolean isOf(LockClient wanted, String name) {
     return client == wanted

@@ -3,7 +3,8 @@ package io.mortise.spring;
 import java.util.List;
 
 /**
- * Reports methods with {@link Locked} that cannot work, each with its remedy. Thrown when the context starts, or by an earlier call of such a method.
+ * Reports methods with {@link Locked} that cannot work, each with its remedy. Thrown when the
+ * context starts, or by an earlier call of such a method.
  */
 public final class InvalidLockedMethodException extends IllegalStateException {
   private static final long serialVersionUID = 1L;

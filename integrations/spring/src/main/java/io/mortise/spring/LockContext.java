@@ -7,7 +7,13 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The locks of code that runs under {@link Locked} or {@link LockTemplate}: leases, and the fencing token for the guarded resource. Immutable and thread-safe; no method blocks. <p>{@link #current()} is the thread's context, from the call of the method to its return. For an asynchronous method it is current until the stage or publisher is returned; {@link #open()} carries it to other threads, {@link ReactiveLockContext} to reactive steps. With Micrometer's {@code context-propagation} on the class path, that library propagates it as well.
+ * The locks of code that runs under {@link Locked} or {@link LockTemplate}: leases, and the fencing
+ * token for the guarded resource. Immutable and thread-safe; no method blocks.
+ *
+ * <p>{@link #current()} is the thread's context, from the call of the method to its return. For an
+ * asynchronous method it is current until the stage or publisher is returned; {@link #open()}
+ * carries it to other threads, {@link ReactiveLockContext} to reactive steps. With Micrometer's
+ * {@code context-propagation} on the class path, that library propagates it as well.
  */
 public final class LockContext {
   /** Key of a context in Reactor's context, and in Micrometer's snapshots. */
@@ -25,7 +31,7 @@ public final class LockContext {
 
   /**
    * The context of the innermost call on this thread.
-   * 
+   *
    * @throws IllegalStateException if this thread is in no such call
    */
   public static LockContext current() {
@@ -45,8 +51,9 @@ public final class LockContext {
   }
 
   /**
-   * Makes a lease with this token current on this thread, so that a test can call code that needs it without Spring and without a store. The lease is always valid, is on lock {@code testing}, and
-   * has no time limit.
+   * Makes a lease with this token current on this thread, so that a test can call code that needs
+   * it without Spring and without a store. The lease is always valid, is on lock {@code testing},
+   * and has no time limit.
    *
    * @param token greater than 0
    * @throws IllegalArgumentException if it is not
@@ -165,7 +172,8 @@ public final class LockContext {
   }
 
   /**
-   * Makes this the current context of the calling thread until the scope is closed, on the same thread. That does not prolong the hold of the locks.
+   * Makes this the current context of the calling thread until the scope is closed, on the same
+   * thread. That does not prolong the hold of the locks.
    */
   public Scope open() {
     LockContext before = INNERMOST.get();

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How to run a task under locks: everything but the locks' names.
- * 
+ *
  * @param shared for one name only, as are options
  * @param waitLimit null to wait without limit
  * @param skips whether a task whose locks are busy is skipped instead of failing

@@ -26,7 +26,8 @@ public final class LockTemplate {
   }
 
   /**
-   * A template that waits for 30 seconds, exclusively, with default options, interrupting on loss and holding until commit.
+   * A template that waits for 30 seconds, exclusively, with default options, interrupting on loss
+   * and holding until commit.
    */
   public static LockTemplate over(LockClient client) {
     return new LockTemplate(new LockPlan(Objects.requireNonNull(client, "client")));
@@ -34,7 +35,7 @@ public final class LockTemplate {
 
   /**
    * A template that waits that long; zero tries once.
-   * 
+   *
    * @throws IllegalArgumentException if it is negative
    */
   public LockTemplate withWait(Duration wait) {
@@ -75,8 +76,8 @@ public final class LockTemplate {
   /**
    * Acquires, runs the task, releases. Blocks.
    *
-   * @throws io.mortise.LockTimeoutException if the lock could not be acquired in time; the task has not
-   *     run
+   * @throws io.mortise.LockTimeoutException if the lock could not be acquired in time; the task has
+   *     not run
    * @throws io.mortise.LeaseLostException if the lease was lost meanwhile
    * @throws InterruptedException if this thread is interrupted before or while it waits
    * @throws IllegalStateException if this thread holds the lock shared and asks for it exclusively
@@ -122,7 +123,9 @@ public final class LockTemplate {
   }
 
   /**
-   * Runs the task if the lock can be acquired in time. Blocks. @return whether the task has run; false if the lock could not be acquired in time
+   * Runs the task if the lock can be acquired in time. Blocks. @return whether the task has run;
+   * false if the lock could not be acquired in time
+   *
    * @throws io.mortise.LeaseLostException if the lease was lost meanwhile
    * @throws InterruptedException if this thread is interrupted before or while it waits
    * @throws IllegalStateException if this thread holds the lock shared and asks for it exclusively

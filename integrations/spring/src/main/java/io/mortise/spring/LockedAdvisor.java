@@ -15,7 +15,8 @@ final class LockedAdvisor extends DefaultPointcutAdvisor {
   private static final long serialVersionUID = 1L;
 
   /**
-   * Before the advice of {@code @Transactional}, which is last by default, with room in between. With equal order, the registration of beans would decide.
+   * Before the advice of {@code @Transactional}, which is last by default, with room in between.
+   * With equal order, the registration of beans would decide.
    */
   static final int OUTSIDE_OF_TRANSACTIONS = Ordered.LOWEST_PRECEDENCE - 100;
 
@@ -31,7 +32,8 @@ final class LockedAdvisor extends DefaultPointcutAdvisor {
   }
 
   /**
-   * Has a reactive transaction that begins inside the lock hold it until it has ended. It must be the last advisor: registered after that of transactions, whose order it shares.
+   * Has a reactive transaction that begins inside the lock hold it until it has ended. It must be
+   * the last advisor: registered after that of transactions, whose order it shares.
    */
   static LockedAdvisor inside(LockedMethods methods) {
     return new LockedAdvisor(

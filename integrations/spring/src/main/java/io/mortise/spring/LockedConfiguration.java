@@ -38,7 +38,8 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.scheduling.TaskScheduler;
 
 /**
- * The beans behind {@link EnableMortise}. Methods are static and take no bean of the user's, so that none is created early.
+ * The beans behind {@link EnableMortise}. Methods are static and take no bean of the user's, so
+ * that none is created early.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -62,7 +63,8 @@ class LockedConfiguration {
   }
 
   /**
-   * Registers the advisor behind that of transactions, once all configurations have registered theirs: advisors of equal order keep the order of their registration.
+   * Registers the advisor behind that of transactions, once all configurations have registered
+   * theirs: advisors of equal order keep the order of their registration.
    */
   @Bean
   @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -108,9 +110,12 @@ class LockedConfiguration {
   }
 
   /**
-   * Has all beans that may still run a locked method destroyed before the clients of this context. Spring knows the beans that use a client, and destroys them first. It does not know that an executor runs their methods, and waits for running tasks only when it destroys the executor.
-   * 
-   * <p>Registered when the context begins to close: lazy beans exist by then, and the actuator does not show these dependencies. First of the listeners, since a listener that fails ends the rest.
+   * Has all beans that may still run a locked method destroyed before the clients of this context.
+   * Spring knows the beans that use a client, and destroys them first. It does not know that an
+   * executor runs their methods, and waits for running tasks only when it destroys the executor.
+   *
+   * <p>Registered when the context begins to close: lazy beans exist by then, and the actuator does
+   * not show these dependencies. First of the listeners, since a listener that fails ends the rest.
    */
   static final class ClientsCloseLast
       implements ApplicationListener<ContextClosedEvent>, PriorityOrdered {
@@ -162,7 +167,11 @@ class LockedConfiguration {
     }
 
     /**
-     * The collaborators of a bean, to which it may hand tasks. Excludes the configuration class that makes it: all other beans of that class would be destroyed with it, a server for tests among them. Excludes data sources: a client may keep its locks there, and before Framework 7 Spring does not know of one obtained through an {@code ObjectProvider}. Objects that are not beans are listed too, such as a factory.
+     * The collaborators of a bean, to which it may hand tasks. Excludes the configuration class
+     * that makes it: all other beans of that class would be destroyed with it, a server for tests
+     * among them. Excludes data sources: a client may keep its locks there, and before Framework 7
+     * Spring does not know of one obtained through an {@code ObjectProvider}. Objects that are not
+     * beans are listed too, such as a factory.
      */
     private String[] helpers(String name) {
       String maker =

@@ -9,7 +9,7 @@ import org.springframework.core.ReactiveAdapter;
 
 /**
  * A valid method with {@link Locked}.
- * 
+ *
  * @param description class, name and parameters, for messages
  * @param kind how its work ends
  * @param adapter of its result, where the kind is {@link Kind#REACTIVE}

@@ -110,7 +110,7 @@ final class LockedMethodParser {
 
   /**
    * Parses a method with the annotation.
-   * 
+   *
    * @throws InvalidLockedMethodException if it cannot work
    */
   LockedMethod parse(Method method, Class<?> targetClass) {
@@ -257,7 +257,8 @@ final class LockedMethodParser {
   }
 
   /**
-   * As the {@code Mono} of a {@code ResponseEntity<Mono<T>>}: the lock does not last until the inner one ends.
+   * As the {@code Mono} of a {@code ResponseEntity<Mono<T>>}: the lock does not last until the
+   * inner one ends.
    */
   private static void refuseLaterInside(ResolvableType type, Class<?> result, int depth) {
     if (depth > DEEPEST || type.toClass() == Class.class) {

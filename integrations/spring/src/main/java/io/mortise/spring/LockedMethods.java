@@ -34,7 +34,7 @@ final class LockedMethods {
 
   /**
    * The plan of a method's calls.
-   * 
+   *
    * @throws InvalidLockedMethodException if it cannot work
    */
   LockedMethod of(Method method, Class<?> targetClass) {

@@ -21,7 +21,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Checks all beans once they are created, before schedulers begin: parses each locked method, and ensures that its calls pass the proxy.
+ * Checks all beans once they are created, before schedulers begin: parses each locked method, and
+ * ensures that its calls pass the proxy.
  */
 final class LockedStartupCheck implements SmartInitializingSingleton {
   private static final Logger log = LoggerFactory.getLogger(LockedStartupCheck.class);
@@ -118,7 +119,8 @@ final class LockedStartupCheck implements SmartInitializingSingleton {
   }
 
   /**
-   * Whether an interface of the proxy leads to the method. Compared from the interfaces: a generic one has other parameter types than the method.
+   * Whether an interface of the proxy leads to the method. Compared from the interfaces: a generic
+   * one has other parameter types than the method.
    */
   private static boolean isCallable(Method method, Class<?> type, Object proxy) {
     return Arrays.stream(proxy.getClass().getInterfaces())

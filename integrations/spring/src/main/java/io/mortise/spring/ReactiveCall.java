@@ -184,7 +184,8 @@ final class ReactiveCall {
   }
 
   /**
-   * The same call behind the advice of {@code @Transactional}: a transaction that began in this call holds the locks until it has ended.
+   * The same call behind the advice of {@code @Transactional}: a transaction that began in this
+   * call holds the locks until it has ended.
    */
   static Object inTransaction(ReactiveAdapter adapter, MethodInvocation invocation)
       throws Exception {

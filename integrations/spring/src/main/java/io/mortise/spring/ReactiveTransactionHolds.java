@@ -11,7 +11,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * The locks of one call that are held until the end of a reactive transaction, which is around the
- * call or between the lock and the method's body. Loaded only with Reactor and Spring's transactions.
+ * call or between the lock and the method's body. Loaded only with Reactor and Spring's
+ * transactions.
  */
 final class ReactiveTransactionHolds implements TransactionSynchronization {
   private final List<Hold> holds;
@@ -54,7 +55,8 @@ final class ReactiveTransactionHolds implements TransactionSynchronization {
 
   /**
    * A subscription that is cancelled meanwhile has its transaction rolled back on another thread,
-   * which may have listed its synchronizations before this one was added. The rollback follows the arrival of the cancellation here, so a late registration sees it.
+   * which may have listed its synchronizations before this one was added. The rollback follows the
+   * arrival of the cancellation here, so a late registration sees it.
    */
   private static Mono<Void> join(
       TransactionSynchronizationManager manager, List<Hold> holds, boolean kept) {

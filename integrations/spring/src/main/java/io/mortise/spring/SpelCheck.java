@@ -26,7 +26,7 @@ final class SpelCheck {
 
   /**
    * For one method.
-   * 
+   *
    * @param count of its parameters
    * @param names of its parameters; null if unknown
    */
@@ -38,7 +38,7 @@ final class SpelCheck {
 
   /**
    * Returns if the expression uses only known parameters, and no root object.
-   * 
+   *
    * @throws IllegalArgumentException if it does not
    */
   void check(SpelNode node) {

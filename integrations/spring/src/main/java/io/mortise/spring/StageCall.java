@@ -16,7 +16,8 @@ final class StageCall {
   }
 
   /**
-   * Acquires without blocking, then runs the body: on a thread of Mortise, or on this one if the grant has arrived already.
+   * Acquires without blocking, then runs the body: on a thread of Mortise, or on this one if the
+   * grant has arrived already.
    *
    * @return completes as the body's stage when the locks are released; a caller that completes it
    *     earlier, such as by {@code cancel} or {@code orTimeout}, gives up an attempt that waits

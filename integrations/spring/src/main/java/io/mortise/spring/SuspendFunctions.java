@@ -6,7 +6,8 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * Kotlin's suspend functions. Spring shows their result to interceptors as a {@code Mono}, if Kotlin's bridge to Reactor is present.
+ * Kotlin's suspend functions. Spring shows their result to interceptors as a {@code Mono}, if
+ * Kotlin's bridge to Reactor is present.
  */
 final class SuspendFunctions {
   private static final String CONTINUATION = "kotlin.coroutines.Continuation";

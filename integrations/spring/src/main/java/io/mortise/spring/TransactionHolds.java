@@ -10,7 +10,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * The locks that are held until the end of one transaction of a thread, in their order. Loaded only with Spring's transactions.
+ * The locks that are held until the end of one transaction of a thread, in their order. Loaded only
+ * with Spring's transactions.
  */
 final class TransactionHolds implements TransactionSynchronization {
   private static final Logger log = LoggerFactory.getLogger(TransactionHolds.class);

@@ -49,7 +49,8 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /**
- * A client outlives all beans that run locked methods: their leases are valid until they have ended.
+ * A client outlives all beans that run locked methods: their leases are valid until they have
+ * ended.
  */
 class ClientsCloseLastTest {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -370,9 +371,7 @@ class ClientsCloseLastTest {
     boolean unused = executor.awaitTermination(WAIT_SECONDS, TimeUnit.SECONDS);
   }
 
-  /**
-   * Without a dependency that Spring knows: the order of creation decides which one ends first.
-   */
+  /** Without a dependency that Spring knows: the order of creation decides which one ends first. */
   static class Server implements DisposableBean {
     LockClient client;
     boolean outlivedClient;

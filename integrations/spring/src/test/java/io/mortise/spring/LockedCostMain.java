@@ -7,7 +7,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * The overhead of {@link Locked} over a manual {@code withLock}: uncontended calls on the store in memory, in alternating blocks; the median counts. Run it by hand, on an idle machine.
+ * The overhead of {@link Locked} over a manual {@code withLock}: uncontended calls on the store in
+ * memory, in alternating blocks; the median counts. Run it by hand, on an idle machine.
  */
 final class LockedCostMain {
   private static final int CALLS = 20_000;

@@ -285,7 +285,8 @@ class LockedTransactionTest {
   }
 
   /**
-   * A pool's thread outlives the application: objects that it keeps stay in memory, with the class loader.
+   * A pool's thread outlives the application: objects that it keeps stay in memory, with the class
+   * loader.
    */
   @Test
   void givenThreadOfAPool_whenItsTransactionHasEnded_thenTheThreadKeepsNoLease() throws Exception {

@@ -16,7 +16,7 @@ final class RecordingTransactionManager extends AbstractPlatformTransactionManag
 
   /**
    * Evaluates a probe at each event.
-   * 
+   *
    * @param probe returns the text to record beside the event
    */
   RecordingTransactionManager(SpringApp.Probe probe) {

@@ -23,10 +23,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection of the helpers' own, for statements that must be committed apart from the user's transaction.
- * Autocommit; one thread at a time.
+ * A connection of the helpers' own, for statements that must be committed apart from the user's
+ * transaction. Autocommit; one thread at a time.
  *
- * <p>It is taken once and kept. A thread of its own replaces a broken one, so that it never is the connection that a data source binds to the caller's transaction. The new one may have to wait for a place in the pool, which a caller may occupy while it waits here. Hence all waits here are bounded, and a connection that arrives later serves the next caller.
+ * <p>It is taken once and kept. A thread of its own replaces a broken one, so that it never is the
+ * connection that a data source binds to the caller's transaction. The new one may have to wait for
+ * a place in the pool, which a caller may occupy while it waits here. Hence all waits here are
+ * bounded, and a connection that arrives later serves the next caller.
  */
 final class DedicatedConnection implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DedicatedConnection.class);
@@ -40,7 +43,8 @@ final class DedicatedConnection implements AutoCloseable {
   private static final int CONNECT_MILLIS = 5_000;
 
   /**
-   * After this long another connection is requested: a driver without timeouts waits for ever for a stalled server. Longer than a failing connect takes.
+   * After this long another connection is requested: a driver without timeouts waits for ever for a
+   * stalled server. Longer than a failing connect takes.
    */
   private static final long HUNG_NANOS = TimeUnit.MINUTES.toNanos(3);
 
@@ -48,7 +52,8 @@ final class DedicatedConnection implements AutoCloseable {
   private static final int SHORT_MILLIS = 1_000;
 
   /**
-   * How long MySQL and MariaDB wait for a row lock here. Their default of 50 s would be a deadlock, as the lock may belong to the transaction whose thread waits for this connection.
+   * How long MySQL and MariaDB wait for a row lock here. Their default of 50 s would be a deadlock,
+   * as the lock may belong to the transaction whose thread waits for this connection.
    */
   private static final String LOCK_SECONDS = "1";
 
@@ -113,9 +118,11 @@ final class DedicatedConnection implements AutoCloseable {
   }
 
   /**
-   * Runs the work, once more over a new connection if the old one turns out to be broken; not after a timeout, which would take as long again.
-   * 
-   * @throws SQLTransientConnectionException if there is no connection in time, or the thread is interrupted while it waits for one: with that cause, and the flag set
+   * Runs the work, once more over a new connection if the old one turns out to be broken; not after
+   * a timeout, which would take as long again.
+   *
+   * @throws SQLTransientConnectionException if there is no connection in time, or the thread is
+   *     interrupted while it waits for one: with that cause, and the flag set
    */
   <T> T call(ConnectionFunction<T> work) throws SQLException {
     return call(work, answerMillis, CONNECT_MILLIS);

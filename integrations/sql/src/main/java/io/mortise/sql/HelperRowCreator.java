@@ -14,7 +14,12 @@ import java.util.Set;
 /**
  * Makes rows of the helpers' tables, on first use, before the user's transaction touches them.
  *
- * <p>Not in that transaction. There, an inserted row makes all others wait for its commit, even callers that do not want to wait. And on MySQL, reading a missing row with FOR UPDATE locks its gap, so that two transactions that do so and then insert deadlock. A row that was committed apart avoids both. SQLite is the exception: it has one writer, so the row is made in the transaction, which is that writer from then on. If the helpers' own connection is not available, the row is made in the transaction too, since the pool may wait for this very transaction.
+ * <p>Not in that transaction. There, an inserted row makes all others wait for its commit, even
+ * callers that do not want to wait. And on MySQL, reading a missing row with FOR UPDATE locks its
+ * gap, so that two transactions that do so and then insert deadlock. A row that was committed apart
+ * avoids both. SQLite is the exception: it has one writer, so the row is made in the transaction,
+ * which is that writer from then on. If the helpers' own connection is not available, the row is
+ * made in the transaction too, since the pool may wait for this very transaction.
  */
 final class HelperRowCreator {
   private static final int REMEMBERED = 10_000;
@@ -52,7 +57,8 @@ final class HelperRowCreator {
   }
 
   /**
-   * An error would end the whole transaction of PostgreSQL. The row is not cached as known: a rollback removes it.
+   * An error would end the whole transaction of PostgreSQL. The row is not cached as known: a
+   * rollback removes it.
    */
   private void makeWithin(Connection user, String table, String name) throws SQLException {
     if (exists(user, table, name)) {
@@ -72,7 +78,8 @@ final class HelperRowCreator {
 
   /**
    * Whether the table has a row of this name; for statements in the user's transaction that do not
-   * need one. MySQL and MariaDB lock the gap of a missing row when it is read, and then the row could not be made apart while that transaction is open.
+   * need one. MySQL and MariaDB lock the gap of a missing row when it is read, and then the row
+   * could not be made apart while that transaction is open.
    */
   boolean has(String table, String name) throws SQLException {
     if (files.dialect() == HelperDialect.SQLITE || known.contains(table + name)) {
@@ -145,7 +152,7 @@ final class HelperRowCreator {
 
   /**
    * Refuses a connection on which a lock would end at once.
-   * 
+   *
    * @throws IllegalStateException if autocommit is on
    */
   static void requireTransaction(Connection connection, String what) throws SQLException {

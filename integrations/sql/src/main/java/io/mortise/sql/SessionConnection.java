@@ -46,7 +46,7 @@ final class SessionConnection {
 
   /**
    * A connection that answers in time or is broken.
-   * 
+   *
    * @param check how long an answer may take
    */
   static SessionConnection over(Connection connection, LockName name, Duration check, Ticker ticker)

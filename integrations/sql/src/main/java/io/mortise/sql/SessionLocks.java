@@ -32,21 +32,33 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Locks that live in a connection: PostgreSQL's advisory locks, and {@code GET_LOCK} of MySQL and
- * MariaDB. Cheap, as nothing is written; for a few locks where duplicate work is wasteful but harmless.
+ * MariaDB. Cheap, as nothing is written; for a few locks where duplicate work is wasteful but
+ * harmless.
  *
- * <p><b>Limits.</b> There is no fencing token: the database keeps no count of grants, so no resource can refuse a stale holder, and {@link SessionLease} has no method for one. The lock exists only in the memory of one server. It vanishes with the connection, and when the server restarts or fails over. Another client may hold it at that moment, while this process learns of the loss up to two checks later. Correctness needs a {@link io.mortise.LockClient} with a guard, or {@link TransactionLocks}.
+ * <p><b>Limits.</b> There is no fencing token: the database keeps no count of grants, so no
+ * resource can refuse a stale holder, and {@link SessionLease} has no method for one. The lock
+ * exists only in the memory of one server. It vanishes with the connection, and when the server
+ * restarts or fails over. Another client may hold it at that moment, while this process learns of
+ * the loss up to two checks later. Correctness needs a {@link io.mortise.LockClient} with a guard,
+ * or {@link TransactionLocks}.
  *
- * <p>Begin guarded transactions after the grant: one that read before may go on seeing older data. Commit them before the release.
+ * <p>Begin guarded transactions after the grant: one that read before may go on seeing older data.
+ * Commit them before the release.
  *
- * <p>Each held lock, and each wait for one, takes a connection of its own from the data source. A check, every 5 s by default, asks whether the server still has the lock. If it does not, or does not answer for as long again, the lease is lost and the connection is cut. That
- * also keeps idle connections alive. A host that vanishes silently keeps its locks until the
- * server's TCP keep-alive gives up, two hours by default: set {@code tcp_keepalives_idle}, or
- * {@code wait_timeout} above the check.
+ * <p>Each held lock, and each wait for one, takes a connection of its own from the data source. A
+ * check, every 5 s by default, asks whether the server still has the lock. If it does not, or does
+ * not answer for as long again, the lease is lost and the connection is cut. That also keeps idle
+ * connections alive. A host that vanishes silently keeps its locks until the server's TCP
+ * keep-alive gives up, two hours by default: set {@code tcp_keepalives_idle}, or {@code
+ * wait_timeout} above the check.
  *
- * <p>Do not use a pooler that changes the server connection between transactions (PgBouncer in transaction mode): the check finds the lock lost, but too late.
+ * <p>Do not use a pooler that changes the server connection between transactions (PgBouncer in
+ * transaction mode): the check finds the lock lost, but too late.
  *
  * <p>Names are hashed. On PostgreSQL to the 64 bits that it has: two names that share a hash, one
- * pair in 2<sup>64</sup>, or other users of advisory locks with the same number, exclude each other without need; the reverse never happens. On MySQL and MariaDB to 224 bits, as names there are short and ignore case.
+ * pair in 2<sup>64</sup>, or other users of advisory locks with the same number, exclude each other
+ * without need; the reverse never happens. On MySQL and MariaDB to 224 bits, as names there are
+ * short and ignore case.
  *
  * <p>Thread-safe. Not re-entrant: a thread that acquires a lock that it holds waits like any other.
  */
@@ -103,7 +115,7 @@ public final class SessionLocks implements AutoCloseable {
 
   /**
    * Locks in connections of this data source.
-   * 
+   *
    * @param check the interval of checks, and how long an answer may take
    * @throws IllegalArgumentException if it is not within 100 ms and 10 min
    */
@@ -132,7 +144,9 @@ public final class SessionLocks implements AutoCloseable {
   }
 
   /**
-   * Waits for the lock at most that long; MySQL and MariaDB count whole seconds, rounded up. Blocks, and cannot be interrupted. If the server does not answer, the wait ends two checks later. The order of several waiters is undefined.
+   * Waits for the lock at most that long; MySQL and MariaDB count whole seconds, rounded up.
+   * Blocks, and cannot be interrupted. If the server does not answer, the wait ends two checks
+   * later. The order of several waiters is undefined.
    *
    * @return empty if the time is over
    * @throws IllegalArgumentException if it is no lock name, or the time is negative or above a day

@@ -14,7 +14,9 @@ import java.util.Optional;
 
 /**
  * Locks by name that are held from here to the end of your transaction: row locks on a table of
- * Mortise's. There is no release, renewal or loss: commit, rollback and the end of the connection free them, in the same instant in which the transaction's writes become visible or vanish. So data guarded by such a lock <em>in this database</em> is safe without a fencing token.
+ * Mortise's. There is no release, renewal or loss: commit, rollback and the end of the connection
+ * free them, in the same instant in which the transaction's writes become visible or vanish. So
+ * data guarded by such a lock <em>in this database</em> is safe without a fencing token.
  *
  * <pre>{@code
  * connection.setAutoCommit(false);
@@ -23,17 +25,21 @@ import java.util.Optional;
  * connection.commit();
  * }</pre>
  *
- * <p>They cannot guard anything else: mail and files are not part of the transaction, and a connection that is cut frees the lock while your code runs on. A long hold is a long transaction, with its cost for the database, and occupies its connection. Only the database's own tools show
+ * <p>They cannot guard anything else: mail and files are not part of the transaction, and a
+ * connection that is cut frees the lock while your code runs on. A long hold is a long transaction,
+ * with its cost for the database, and occupies its connection. Only the database's own tools show
  * the holder of a lock.
  *
- * <p>Take the lock first. On MySQL and MariaDB at REPEATABLE READ, a transaction that read before goes on seeing older data. PostgreSQL above READ COMMITTED, and H2 at
- * SERIALIZABLE and SNAPSHOT, refuse a transaction (SQL state 40001) whose snapshot is older than
- * the last commit under the lock. There the snapshot is taken before the wait, so a transaction
- * that had to wait is refused as well: roll back and repeat, or use READ COMMITTED. The lock writes
- * its row for that. Take several in the same order everywhere, or the database will end one of two transactions as a deadlock.
+ * <p>Take the lock first. On MySQL and MariaDB at REPEATABLE READ, a transaction that read before
+ * goes on seeing older data. PostgreSQL above READ COMMITTED, and H2 at SERIALIZABLE and SNAPSHOT,
+ * refuse a transaction (SQL state 40001) whose snapshot is older than the last commit under the
+ * lock. There the snapshot is taken before the wait, so a transaction that had to wait is refused
+ * as well: roll back and repeat, or use READ COMMITTED. The lock writes its row for that. Take
+ * several in the same order everywhere, or the database will end one of two transactions as a
+ * deadlock.
  *
- * <p>Locking again in the same transaction has no further effect. Thread-safe; the connections are the
- * caller's.
+ * <p>Locking again in the same transaction has no further effect. Thread-safe; the connections are
+ * the caller's.
  */
 public final class TransactionLocks {
   private static final String TABLE = "txlock";
@@ -70,7 +76,8 @@ public final class TransactionLocks {
   }
 
   /**
-   * Takes the lock if no other transaction has it. Does not wait; blocks for one round trip, two if it is taken, a few more on the first use of the name by this process. The transaction stays
+   * Takes the lock if no other transaction has it. Does not wait; blocks for one round trip, two if
+   * it is taken, a few more on the first use of the name by this process. The transaction stays
    * usable either way.
    *
    * @return empty if another has it
@@ -87,8 +94,8 @@ public final class TransactionLocks {
 
   /**
    * Waits for the lock, but not much longer than this: MySQL and MariaDB count whole seconds,
-   * rounded up; PostgreSQL applies the limit both to the wait for a place in the queue and to that for the lock.
-   * Blocks. The transaction stays usable either way.
+   * rounded up; PostgreSQL applies the limit both to the wait for a place in the queue and to that
+   * for the lock. Blocks. The transaction stays usable either way.
    *
    * @return empty if the time is over
    * @throws IllegalArgumentException if it is no lock name, or the time is negative or above a day
@@ -116,7 +123,10 @@ public final class TransactionLocks {
   }
 
   /**
-   * Takes the first of these locks that no other transaction has. Does not wait, so several workers can share the work. Blocks for one round trip for each lock tried, two for a taken one. @return empty if all are taken
+   * Takes the first of these locks that no other transaction has. Does not wait, so several workers
+   * can share the work. Blocks for one round trip for each lock tried, two for a taken one. @return
+   * empty if all are taken
+   *
    * @throws IllegalArgumentException if one is no lock name
    * @throws IllegalStateException if autocommit is on
    * @throws SQLException if the database fails or refuses; roll back

@@ -29,7 +29,8 @@ public enum TestServers {
   }
 
   /**
-   * The URL of a user with the right to create databases; without a server, skips the test, or on CI fails.
+   * The URL of a user with the right to create databases; without a server, skips the test, or on
+   * CI fails.
    */
   public String url() {
     synchronized (URLS) {

@@ -212,7 +212,8 @@ class TransactionLocksTest extends HelperTest {
   }
 
   /**
-   * The control: the reason to make rows apart. Two transactions read a missing row, and then make it.
+   * The control: the reason to make rows apart. Two transactions read a missing row, and then make
+   * it.
    */
   @Test
   void givenRowsMadeInTheTransactions_thenMySqlEndsOneAsADeadlock() throws Exception {

@@ -16,14 +16,16 @@ import java.util.function.Supplier;
 /**
  * Sends a fencing token with each call, as metadata {@code fencing-token}. Thread-safe.
  *
- * <p>A refusal is an ordinary {@code StatusRuntimeException}: see {@link FencingServerInterceptor} for status and trailers. If the token supplier fails, for example because the lease is lost, the call fails with that exception and nothing is sent.
+ * <p>A refusal is an ordinary {@code StatusRuntimeException}: see {@link FencingServerInterceptor}
+ * for status and trailers. If the token supplier fails, for example because the lease is lost, the
+ * call fails with that exception and nothing is sent.
  */
 public final class FencingClientInterceptor implements ClientInterceptor {
   private final Supplier<Optional<FencingToken>> tokens;
 
   /**
    * Takes tokens from a supplier.
-   * 
+   *
    * @param tokens called on the thread that starts a call, once for each call; empty sends none
    */
   public FencingClientInterceptor(Supplier<Optional<FencingToken>> tokens) {

@@ -19,7 +19,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the fencing token of a call, and turns refusals of the guard behind it into a status. The guard is where the data is: this keeps no memory of tokens and fences nothing by itself.
+ * Reads the fencing token of a call, and turns refusals of the guard behind it into a status. The
+ * guard is where the data is: this keeps no memory of tokens and fences nothing by itself.
  *
  * <table>
  *   <caption>Responses</caption>

@@ -8,7 +8,8 @@ import org.springframework.security.config.core.GrantedAuthorityDefaults;
 import org.springframework.security.core.Authentication;
 
 /**
- * Roles that a user has by the application's {@code RoleHierarchy}: {@code isUserInRole} of Spring Security does not use it. Loaded only with Spring Security.
+ * Roles that a user has by the application's {@code RoleHierarchy}: {@code isUserInRole} of Spring
+ * Security does not use it. Loaded only with Spring Security.
  */
 final class ConsoleRoles {
   private static final String USUAL_PREFIX = "ROLE_";

@@ -8,7 +8,9 @@ import org.springframework.data.redis.connection.RedisSocketConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Opens a client with the settings of a {@code LettuceConnectionFactory}. The factory's own client ends in a phase of the life cycle, while executors may still work; this client ends when the beans that use it are destroyed.
+ * Opens a client with the settings of a {@code LettuceConnectionFactory}. The factory's own client
+ * ends in a phase of the life cycle, while executors may still work; this client ends when the
+ * beans that use it are destroyed.
  */
 final class LettuceClientSource implements DisposableBean {
   private final LettuceConnectionFactory model;

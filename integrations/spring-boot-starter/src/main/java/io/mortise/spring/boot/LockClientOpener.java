@@ -40,7 +40,9 @@ final class LockClientOpener implements DisposableBean {
   /**
    * Opens nothing yet.
    *
-   * @param supplied a store of the user, who closes it; null for none @param details override the URL of the properties; null for none @param candidates beans that a store can be opened over @param unfitting a sentence on each bean that would be a candidate but lacks something
+   * @param supplied a store of the user, who closes it; null for none @param details override the
+   *     URL of the properties; null for none @param candidates beans that a store can be opened
+   *     over @param unfitting a sentence on each bean that would be a candidate but lacks something
    */
   LockClientOpener(
       MortiseProperties properties,
@@ -84,7 +86,8 @@ final class LockClientOpener implements DisposableBean {
   }
 
   /**
-   * Reads the settings of the store's server, on a connection of its own if the store has a URL. Changes nothing and leaves nothing: the client has opened the same URL before. Blocks.
+   * Reads the settings of the store's server, on a connection of its own if the store has a URL.
+   * Changes nothing and leaves nothing: the client has opened the same URL before. Blocks.
    *
    * @throws StoreUnavailableException if the store does not answer
    */

@@ -11,7 +11,7 @@ final class LockStoreChoiceException extends IllegalStateException {
 
   /**
    * With the remedy.
-   * 
+   *
    * @param problem one or more sentences
    * @param action one or more sentences
    */

@@ -28,8 +28,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
 /**
- * The actuator's {@code locks}: inspects, and evicts if the application permits it. Operations block for
- * the store's answer.
+ * The actuator's {@code locks}: inspects, and evicts if the application permits it. Operations
+ * block for the store's answer.
  *
  * <p>Optional parameters have two annotations: Spring Boot 3 knows only Spring's own.
  */
@@ -42,7 +42,10 @@ final class LocksEndpoint {
   }
 
   /**
-   * The store, a page of the locks that are held, waited for or shut, and this application's threads that wait for each other: the store sees one attempt for all of them. @param prefix of their names; null for all
+   * The store, a page of the locks that are held, waited for or shut, and this application's
+   * threads that wait for each other: the store sees one attempt for all of them. @param prefix of
+   * their names; null for all
+   *
    * @param cursor {@code next} of the page before; null for the first
    */
   @ReadOperation
@@ -73,7 +76,7 @@ final class LocksEndpoint {
 
   /**
    * One lock; null, which becomes 404, if the store has no record of it.
-   * 
+   *
    * @param name its parts between slashes
    */
   @ReadOperation

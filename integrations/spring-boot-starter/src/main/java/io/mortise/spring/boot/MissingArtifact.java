@@ -7,7 +7,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * A kind of bean that a store can be opened over, and its requirements.
- * 
+ *
  * @param bean its class
  * @param artifact of Mortise that opens such stores
  * @param marker a class of that artifact

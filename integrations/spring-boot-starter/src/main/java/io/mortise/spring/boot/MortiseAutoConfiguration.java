@@ -38,7 +38,8 @@ import org.springframework.util.ClassUtils;
  * Enables {@code @Locked}, and creates a {@link LockClient} unless the application has one. Its
  * store is a bean of type {@link Store}, else that of {@link MortiseConnectionDetails}, else that
  * of {@code mortise.url}, else one over the only bean among {@code DataSource}, {@code
- * LettuceConnectionFactory} and {@code CuratorFramework} whose artifact of Mortise is present. Listener beans receive the events of its locks.
+ * LettuceConnectionFactory} and {@code CuratorFramework} whose artifact of Mortise is present.
+ * Listener beans receive the events of its locks.
  */
 @AutoConfiguration(
     afterName = {
@@ -59,7 +60,9 @@ public final class MortiseAutoConfiguration {
   @ConditionalOnMissingBean(LockClient.class)
   static class Client {
     /**
-     * Injected beans outlive the bean that receives them. Those of an {@code Optional} or {@code ObjectProvider} do so only from Framework 7 on, whose null marker Framework 6.2 does not know.
+     * Injected beans outlive the bean that receives them. Those of an {@code Optional} or {@code
+     * ObjectProvider} do so only from Framework 7 on, whose null marker Framework 6.2 does not
+     * know.
      */
     @Bean
     LockClientOpener mortiseLockClientOpener(
@@ -94,7 +97,8 @@ public final class MortiseAutoConfiguration {
     }
 
     /**
-     * Created after the migrations of the database, as Flyway refuses a database that has tables already.
+     * Created after the migrations of the database, as Flyway refuses a database that has tables
+     * already.
      */
     @Bean
     @DependsOnDatabaseInitialization

@@ -37,7 +37,9 @@ import org.springframework.security.web.csrf.DeferredCsrfToken;
 import org.springframework.util.ClassUtils;
 
 /**
- * The console as a servlet of the application, if the application enables it: for users with a role, and read-only unless the properties allow more. It begins to inspect at the first permitted request.
+ * The console as a servlet of the application, if the application enables it: for users with a
+ * role, and read-only unless the properties allow more. It begins to inspect at the first permitted
+ * request.
  */
 @AutoConfiguration(after = MortiseAutoConfiguration.class)
 @ConditionalOnProperty(name = MortiseConsoleAutoConfiguration.ENABLED)
@@ -180,7 +182,8 @@ final class MortiseConsoleAutoConfiguration {
       private Csrf() {}
 
       /**
-       * The token as the application hands it out, masked by default; and as its repository has it, which handlers for single-page applications expect in headers.
+       * The token as the application hands it out, masked by default; and as its repository has it,
+       * which handlers for single-page applications expect in headers.
        */
       static List<Map<String, String>> headers(HttpServletRequest request) {
         List<Map<String, String>> forms = new ArrayList<>();

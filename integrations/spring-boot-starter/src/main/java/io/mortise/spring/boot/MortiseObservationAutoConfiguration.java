@@ -30,9 +30,7 @@ final class MortiseObservationAutoConfiguration {
   private static final String MAKES_METERS =
       "io.micrometer.core.instrument.observation.MeterObservationHandler";
 
-  /**
-   * It stays silent if observations would only become meters: these meters are denied below.
-   */
+  /** It stays silent if observations would only become meters: these meters are denied below. */
   @Bean
   LockObservations mortiseLockObservations(
       ObservationRegistry registry,

@@ -9,7 +9,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * The settings of an application's lock client; {@code spring-configuration-metadata.json} describes them.
+ * The settings of an application's lock client; {@code spring-configuration-metadata.json}
+ * describes them.
  *
  * @param url of the store; null to use a bean
  * @param storeBean which bean to use; {@code mortise.store} would be the tool's {@code
@@ -63,7 +64,7 @@ record MortiseProperties(
 
   /**
    * Settings of the console.
-   * 
+   *
    * @param enabled whether it is served
    * @param path its root
    * @param role of users who may inspect
@@ -118,7 +119,7 @@ record MortiseProperties(
 
   /**
    * Settings of a store over a data source.
-   * 
+   *
    * @param parameters as behind a URL's question mark
    */
   record Jdbc(@DefaultValue("") String parameters) {}

@@ -16,7 +16,9 @@ import org.springframework.aot.hint.TypeReference;
 import org.springframework.util.ClassUtils;
 
 /**
- * The parts of Mortise that a native image must keep: scripts, statements and the console's page, which are files, providers, which are found as services, and the driver methods that the PostgreSQL store calls.
+ * The parts of Mortise that a native image must keep: scripts, statements and the console's page,
+ * which are files, providers, which are found as services, and the driver methods that the
+ * PostgreSQL store calls.
  */
 final class MortiseRuntimeHints implements RuntimeHintsRegistrar {
   private static final List<String> FILES =

@@ -6,7 +6,7 @@ import java.util.function.Function;
 
 /**
  * A bean of the application that a store can be opened over.
- * 
+ *
  * @param kind of the bean
  * @param bean its name for people
  * @param opener opens a store over it, with the settings of the properties; blocks

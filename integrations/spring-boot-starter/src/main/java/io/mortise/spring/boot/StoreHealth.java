@@ -18,7 +18,7 @@ final class StoreHealth {
 
   /**
    * Queries the store. Blocks for one round trip.
-   * 
+   *
    * @throws io.mortise.LockException if it does not answer
    * @throws IllegalStateException if the client is closed
    */

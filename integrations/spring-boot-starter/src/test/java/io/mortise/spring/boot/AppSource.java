@@ -15,7 +15,7 @@ final class AppSource {
 
   /**
    * Compiles its sources.
-   * 
+   *
    * @param folder for the classes
    */
   static void compile(Path folder, String classPath, List<Path> sources) throws Exception {

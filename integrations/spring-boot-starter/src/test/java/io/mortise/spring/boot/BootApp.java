@@ -19,7 +19,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * An application with all that Spring Boot configures by itself, except parts that a test leaves out.
+ * An application with all that Spring Boot configures by itself, except parts that a test leaves
+ * out.
  */
 final class BootApp implements AutoCloseable {
   /** Parts of an application besides locks. */

@@ -20,7 +20,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * An application as a new user writes it: Maven resolves the class path from Spring Boot's BOM and two dependencies, {@code mortise-spring-boot-starter} and {@code mortise-redis}.
+ * An application as a new user writes it: Maven resolves the class path from Spring Boot's BOM and
+ * two dependencies, {@code mortise-spring-boot-starter} and {@code mortise-redis}.
  */
 @EnabledIfSystemProperty(named = "mortise.boot", matches = ".+")
 class NewUserIT {

@@ -206,9 +206,7 @@ class ShutdownIT extends StartedServers {
         database().and(Reading.class, OwnStore.class).set(AWAITED), postgres.url(), "1");
   }
 
-  /**
-   * Its phase of the life cycle waits for it, and ends before the connections of Lettuce do.
-   */
+  /** Its phase of the life cycle waits for it, and ends before the connections of Lettuce do. */
   @Test
   void givenScheduledJobWithoutSettings_whenClosed_thenItKeepsItsLock() throws Exception {
     assertLockedToItsEnd(memory().and(Schedule.class), "mem:shutdown");

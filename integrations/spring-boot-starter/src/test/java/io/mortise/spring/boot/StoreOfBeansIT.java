@@ -50,7 +50,8 @@ class StoreOfBeansIT extends StartedServers {
   }
 
   /**
-   * The locks are in that store. A lock that is still held becomes free when the application is closed, on connections that were still open.
+   * The locks are in that store. A lock that is still held becomes free when the application is
+   * closed, on connections that were still open.
    */
   private static void assertKeptIn(Setup setup, String url) {
     try (LockClient other = LockClient.connect(url)) {

@@ -71,7 +71,8 @@ abstract class KeyedLockRegistry<L extends Lock> implements RenewableLockRegistr
   }
 
   /**
-   * The lease of this thread's hold through this registry, for its fencing token and loss listeners. Empty if this thread does not hold the lock. Does not block.
+   * The lease of this thread's hold through this registry, for its fencing token and loss
+   * listeners. Empty if this thread does not hold the lock. Does not block.
    */
   public Optional<Lease> lease(Object lockKey) {
     return locks.lease(locks.name(lockKey));

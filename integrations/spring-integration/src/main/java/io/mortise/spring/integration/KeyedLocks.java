@@ -16,8 +16,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holds of a process's threads through one registry. A view of a lock is made for each hold of a thread, and kept until that thread has released its last hold. So locks of different keys are never the same, only held locks are cached, and a hold can have times of its own.
- * Thread-safe.
+ * The holds of a process's threads through one registry. A view of a lock is made for each hold of
+ * a thread, and kept until that thread has released its last hold. So locks of different keys are
+ * never the same, only held locks are cached, and a hold can have times of its own. Thread-safe.
  */
 final class KeyedLocks {
   private final LockClient client;

@@ -29,17 +29,20 @@ import org.springframework.integration.leader.event.LeaderEventPublisher;
  * Makes a {@link Candidate} of Spring Integration the leader of its role while it holds the lock of
  * that name. Candidates wait in the lock's queue, without polling.
  *
- * <p>{@code onGranted} and {@code onRevoked} of the candidate are called in turns, by one thread of the initiator. If there is a publisher, each is followed by its event, as in Spring Integration's own initiator: {@code OnGrantedEvent} is published when {@code onGranted} has returned. When the
+ * <p>{@code onGranted} and {@code onRevoked} of the candidate are called in turns, by one thread of
+ * the initiator. If there is a publisher, each is followed by its event, as in Spring Integration's
+ * own initiator: {@code OnGrantedEvent} is published when {@code onGranted} has returned. When the
  * lease is lost, that thread is interrupted at once: a candidate that works in {@code onGranted}
  * stops there, and {@code onRevoked} follows, which is never interrupted. A candidate that gives
  * leadership up, by {@code yield()} or {@link #stop()}, is revoked <em>before</em> the lock is
  * released, so that the next leader begins after it. Then it waits in the queue again, after a
- * pause that grows while its terms are short. Any exception or {@code Error} of {@code onGranted} gives leadership up, too, and is logged; one of {@code onRevoked} is only logged. A
- * candidate that catches the interrupt is revoked when it returns from {@code onGranted}.
+ * pause that grows while its terms are short. Any exception or {@code Error} of {@code onGranted}
+ * gives leadership up, too, and is logged; one of {@code onRevoked} is only logged. A candidate
+ * that catches the interrupt is revoked when it returns from {@code onGranted}.
  *
  * <p>{@code Context.isLeader()} is {@link Lease#isValid()}: false before the store can let another
- * lead. A process that is paused right after this check may still act once; {@link #lease()} has the
- * fencing token against that.
+ * lead. A process that is paused right after this check may still act once; {@link #lease()} has
+ * the fencing token against that.
  *
  * <p>It runs on the lock's own operations and not on {@link LockClient#leader}, since it takes any
  * lock, with options of its own, and gives out each term's {@link Lease}.
@@ -83,7 +86,7 @@ public final class MortiseLeaderInitiator
 
   /**
    * Uses the lock with the name of the candidate's role.
-   * 
+   *
    * @throws IllegalArgumentException if the role is no lock name
    */
   public static MortiseLeaderInitiator over(LockClient client, Candidate candidate) {

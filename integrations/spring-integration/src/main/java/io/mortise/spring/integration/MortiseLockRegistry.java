@@ -19,7 +19,8 @@ import java.util.concurrent.locks.Lock;
  *
  * <p>A hold is renewed by itself until {@code unlock()}, or until the at-most time of the options
  * is over. If the lease was lost, {@code unlock()} throws {@link
- * io.mortise.JavaLock.LeaseLostMonitorException}, and a re-entry throws {@link io.mortise.LeaseLostException}. {@code lock()} survives interruption and outages; the other forms
+ * io.mortise.JavaLock.LeaseLostMonitorException}, and a re-entry throws {@link
+ * io.mortise.LeaseLostException}. {@code lock()} survives interruption and outages; the other forms
  * throw {@link io.mortise.StoreUnavailableException} if the store does not answer in time. See
  * {@link io.mortise.JavaLock}.
  *
@@ -36,7 +37,9 @@ public final class MortiseLockRegistry extends KeyedLockRegistry<Lock> {
   }
 
   /**
-   * Uses a client. @param prefix the beginning of all lock names, which distinguishes the registries of a store
+   * Uses a client. @param prefix the beginning of all lock names, which distinguishes the
+   * registries of a store
+   *
    * @param options of all holds; an at-most time is the registry's time to live
    * @throws IllegalArgumentException if the prefix has more than 441 bytes of UTF-8, or is not
    *     empty and no lock name

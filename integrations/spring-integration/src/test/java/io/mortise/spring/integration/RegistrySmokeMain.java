@@ -9,7 +9,8 @@ import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /**
- * Uses a registry as a bean with the Spring Integration version on its class path, and prints that version; ends with an exception on a failure.
+ * Uses a registry as a bean with the Spring Integration version on its class path, and prints that
+ * version; ends with an exception on a failure.
  */
 final class RegistrySmokeMain {
   static final String DONE = "done";

@@ -9,7 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The differences between Lettuce 6.6, the oldest supported version, and the one that this module is compiled with. Uses of newer classes are in a class of their own, which an older Lettuce never loads successfully.
+ * The differences between Lettuce 6.6, the oldest supported version, and the one that this module
+ * is compiled with. Uses of newer classes are in a class of their own, which an older Lettuce never
+ * loads successfully.
  */
 final class LettuceCompatibility {
   private static final Logger log = LoggerFactory.getLogger(LettuceCompatibility.class);

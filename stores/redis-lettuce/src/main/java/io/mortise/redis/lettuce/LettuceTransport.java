@@ -46,7 +46,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transport made of Lettuce. Its own thread is the event loop of the channel: Lettuce writes at once from there, but queues commands of other threads, so mixing the two would reorder commands. A client that was handed in does not reveal its channel; then one other thread sends all commands, which keeps the order just as well.
+ * A transport made of Lettuce. Its own thread is the event loop of the channel: Lettuce writes at
+ * once from there, but queues commands of other threads, so mixing the two would reorder commands.
+ * A client that was handed in does not reveal its channel; then one other thread sends all
+ * commands, which keeps the order just as well.
  */
 final class LettuceTransport implements RedisTransport {
   private static final Logger log = LoggerFactory.getLogger(LettuceTransport.class);
@@ -108,8 +111,9 @@ final class LettuceTransport implements RedisTransport {
 
   /**
    * Connects with a client of its own. Blocks.
-   * 
-   * @param listener is told about breaks and reconnects; about a new connection before it reads any answer
+   *
+   * @param listener is told about breaks and reconnects; about a new connection before it reads any
+   *     answer
    * @throws RedisException if connecting fails; its causes say why
    */
   static LettuceTransport connect(
@@ -171,7 +175,8 @@ final class LettuceTransport implements RedisTransport {
   }
 
   /**
-   * A server that refuses the handshake at once can close the channel before Lettuce looks at it, and then Lettuce does not report the reason. A retry mostly shows it.
+   * A server that refuses the handshake at once can close the channel before Lettuce looks at it,
+   * and then Lettuce does not report the reason. A retry mostly shows it.
    */
   private static StatefulRedisPubSubConnection<String, String> connect(RedisClient client) {
     for (int left = 4; ; left--) {
@@ -334,7 +339,8 @@ final class LettuceTransport implements RedisTransport {
   }
 
   /**
-   * Closes a channel that is unknown here. Lettuce allows only the last of the writers in the chain to do so.
+   * Closes a channel that is unknown here. Lettuce allows only the last of the writers in the chain
+   * to do so.
    */
   private void disconnect() {
     Object writer =

@@ -20,7 +20,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Takes locks with the Lettuce version on its class path, and prints that version; ends with an exception on a failure.
+ * Takes locks with the Lettuce version on its class path, and prints that version; ends with an
+ * exception on a failure.
  */
 final class LettuceSmokeMain {
   static final String DONE = "done";
