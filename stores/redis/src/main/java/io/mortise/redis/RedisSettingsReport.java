@@ -17,7 +17,6 @@ final class RedisSettingsReport {
   private final boolean sentinel;
   private final Map<String, String> info = new HashMap<>();
 
-  /** Sends a command. */
   @FunctionalInterface
   interface CommandSender {
     CompletionStage<@Nullable Object> call(String... words);

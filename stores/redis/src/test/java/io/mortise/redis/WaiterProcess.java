@@ -15,7 +15,6 @@ final class WaiterProcess implements AutoCloseable {
 
   private final JvmProcess process;
 
-  /** Starts one. */
   WaiterProcess(String url, String lock, Duration ttl) {
     process = JvmProcess.start(WaiterProcess.class, url, lock, Long.toString(ttl.toMillis()));
   }

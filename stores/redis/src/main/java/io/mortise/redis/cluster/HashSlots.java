@@ -21,7 +21,6 @@ public final class HashSlots {
     return crc16(hashed.getBytes(StandardCharsets.UTF_8)) % COUNT;
   }
 
-  /** The checksum itself. */
   public static int crc16(byte[] bytes) {
     int crc = 0;
     for (byte one : bytes) {

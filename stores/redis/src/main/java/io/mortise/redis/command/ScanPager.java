@@ -43,7 +43,6 @@ public final class ScanPager<T> {
 
   /** Runs one SCAN from a cursor on, over about that many keys. */
   public interface ScanCommand {
-    /** Sends it. */
     CompletionStage<FoundKeys> scan(String cursor, int count);
   }
 
@@ -72,7 +71,6 @@ public final class ScanPager<T> {
    * table, as Valkey 8.1 often does, answers the same SCAN in another order.
    */
   public record FoundKeys(String cursor, List<String> keys) {
-    /** Sorts the keys. */
     public FoundKeys {
       keys = keys.stream().sorted().toList();
     }

@@ -18,7 +18,6 @@ final class RespWriter {
   private byte[] buffer = new byte[FIRST];
   private int size;
 
-  /** Appends a command. */
   void command(String... words) {
     header('*', words.length);
     for (String word : words) {

@@ -37,7 +37,6 @@ public final class AsyncNodeClient {
     this.guard = guard;
   }
 
-  /** The client itself. */
   public ZooKeeper client() {
     return client;
   }
@@ -51,10 +50,8 @@ public final class AsyncNodeClient {
     void onResult(Code code, @Nullable T value);
   }
 
-  /** A node that was made. */
   public record CreatedNode(String path, Stat stat) {}
 
-  /** A node that was read. */
   public static final class ReadNode {
     private final byte[] data;
     private final Stat stat;
@@ -79,7 +76,6 @@ public final class AsyncNodeClient {
     guard.run(() -> nodeCallback.onResult(Code.get(rc), value));
   }
 
-  /** Makes a node. */
   public void create(
       String path, byte[] data, CreateMode mode, NodeCallback<CreatedNode> nodeCallback) {
     AsyncCallback.Create2Callback made =
@@ -88,7 +84,6 @@ public final class AsyncNodeClient {
     client.create(path, data, acl, mode, made, null);
   }
 
-  /** Lists the children of a node. */
   public void children(
       String path, @Nullable Watcher watcher, NodeCallback<List<String>> nodeCallback) {
     AsyncCallback.ChildrenCallback listed =
@@ -119,7 +114,6 @@ public final class AsyncNodeClient {
         path, watcher, Watcher.WatcherType.Any, true, (rc, asked, context) -> {}, null);
   }
 
-  /** Reads a node. */
   public void read(String path, NodeCallback<ReadNode> nodeCallback) {
     AsyncCallback.DataCallback read =
         (rc, asked, context, data, stat) ->
@@ -127,7 +121,6 @@ public final class AsyncNodeClient {
     client.getData(path, false, read, null);
   }
 
-  /** Looks whether a node exists. */
   public void stat(String path, NodeCallback<Stat> nodeCallback) {
     AsyncCallback.StatCallback looked =
         (rc, asked, context, stat) -> answer(nodeCallback, rc, rc == 0 ? stat : null);

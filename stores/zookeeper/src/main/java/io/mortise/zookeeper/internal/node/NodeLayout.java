@@ -8,11 +8,11 @@ import io.mortise.spi.SessionId;
  * The nodes below the root of a store:
  *
  * <pre>
- * epoch                     persistent: where tokens begin, see {@link TokenEpoch}
+ * epoch                     persistent: the start of tokens, see {@link TokenEpoch}
  * locks/NAME                container; data: capacity
  * locks/NAME/WEIGHT-SEQ     ephemeral, sequential: an attempt, see {@link LockQueue} and {@link NodeData}
- * sessions/ID               ephemeral: a process; data: beat, TTL, who it is
- * notes/ID                  container; what others want a session to hear
+ * sessions/ID               ephemeral: a process; data: beat, TTL, client
+ * notes/ID                  container; notes for a session
  * notes/ID/ATTEMPT          ephemeral of the writer: that attempt, a holder, is wanted
  * facts                     persistent; written with each sweep of the facts
  * facts/XX                  persistent, a bucket; written with each removal of a fact in it
