@@ -123,9 +123,9 @@ public final class LockTemplate {
   }
 
   /**
-   * Runs the task if the lock can be acquired in time. Blocks. @return whether the task has run;
-   * false if the lock could not be acquired in time
-   *
+   * Runs the task if the lock can be acquired in time. Blocks.
+   * 
+   * @return whether the task has run; false if the lock could not be acquired in time
    * @throws io.mortise.LeaseLostException if the lease was lost meanwhile
    * @throws InterruptedException if this thread is interrupted before or while it waits
    * @throws IllegalStateException if this thread holds the lock shared and asks for it exclusively
