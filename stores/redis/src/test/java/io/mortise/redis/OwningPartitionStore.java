@@ -1,7 +1,7 @@
 package io.mortise.redis;
 
-import io.mortise.internal.liveness.ForwardingStore;
-import io.mortise.spi.partition.PartitionedStore;
+import io.mortise.spi.PartitionedStore;
+import io.mortise.support.liveness.ForwardingStore;
 
 /** A partition of a store that another process owns; closing it closes all of that process. */
 final class OwningPartitionStore extends ForwardingStore {
