@@ -44,8 +44,9 @@ final class ChangeLogLease {
   }
 
   /**
-   * Releases the lock if the run closes its connection and never releases: of two runs at one time in a JVM, which share state of Liquibase, one may skip that. Does not block.
-   * 
+   * Releases the lock if the run closes its connection and never releases: of two runs at one time
+   * in a JVM, which share state of Liquibase, one may skip that. Does not block.
+   *
    * @param held whether it is not released yet
    * @param forget removes it from the registry; false if it was released at that moment
    */

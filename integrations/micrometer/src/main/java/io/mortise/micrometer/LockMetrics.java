@@ -137,8 +137,11 @@ public final class LockMetrics implements LockListener {
   }
 
   /**
-   * Grades the settings of a store's server for locks, as {@code mortise doctor} does: one gauge for each setting. Blocks for the first answer, ten seconds at most. Later reads of the gauges query the store, once a minute at most, without waiting. The gauges are NaN while it does not answer.
-   * 
+   * Grades the settings of a store's server for locks, as {@code mortise doctor} does: one gauge
+   * for each setting. Blocks for the first answer, ten seconds at most. Later reads of the gauges
+   * query the store, once a minute at most, without waiting. The gauges are NaN while it does not
+   * answer.
+   *
    * @param store the client's store, or another of the same URL; the caller closes it
    * @throws io.mortise.StoreUnavailableException if the store does not answer
    */

@@ -124,7 +124,7 @@ public final class LockTemplate {
 
   /**
    * Runs the task if the lock can be acquired in time. Blocks.
-   * 
+   *
    * @return whether the task has run; false if the lock could not be acquired in time
    * @throws io.mortise.LeaseLostException if the lease was lost meanwhile
    * @throws InterruptedException if this thread is interrupted before or while it waits

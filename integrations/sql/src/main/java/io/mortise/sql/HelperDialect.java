@@ -76,8 +76,9 @@ enum HelperDialect {
   }
 
   /**
-   * Refuses the levels at which H2 reads data from before the wait for a row, unless the row's values changed meanwhile: a write of equal values does not count there.
-   * 
+   * Refuses the levels at which H2 reads data from before the wait for a row, unless the row's
+   * values changed meanwhile: a write of equal values does not count there.
+   *
    * @param highest the highest level at which later reads have no such snapshot yet
    * @throws IllegalStateException if the connection's is higher
    */

@@ -123,8 +123,9 @@ public final class TransactionLocks {
   }
 
   /**
-   * Takes the first of these locks that no other transaction has. Does not wait, so several workers can share the work. Blocks for one round trip for each lock tried, two for a taken one.
-   * 
+   * Takes the first of these locks that no other transaction has. Does not wait, so several workers
+   * can share the work. Blocks for one round trip for each lock tried, two for a taken one.
+   *
    * @return empty if all are taken
    * @throws IllegalArgumentException if one is no lock name
    * @throws IllegalStateException if autocommit is on

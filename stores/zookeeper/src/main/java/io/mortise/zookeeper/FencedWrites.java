@@ -40,10 +40,14 @@ public final class FencedWrites {
   }
 
   /**
-   * Writes that go through as long as the hold's node exists, in the same ensemble. No guard node is needed, since the server deletes the hold's node before the next holder. Coarser than {@link ZkFence#enter}: it tells processes apart, but not the threads within a process that pass on the hold. Sends nothing.
-   * 
+   * Writes that go through as long as the hold's node exists, in the same ensemble. No guard node
+   * is needed, since the server deletes the hold's node before the next holder. Coarser than {@link
+   * ZkFence#enter}: it tells processes apart, but not the threads within a process that pass on the
+   * hold. Sends nothing.
+   *
    * @param token the token of the hold
-   * @param node the lock's node of that hold, as {@code CuratorStore.lockNode} of {@code mortise-curator} finds it
+   * @param node the lock's node of that hold, as {@code CuratorStore.lockNode} of {@code
+   *     mortise-curator} finds it
    */
   public static FencedWrites whileNodeStands(ZooKeeper client, FencingToken token, String node) {
     return new FencedWrites(

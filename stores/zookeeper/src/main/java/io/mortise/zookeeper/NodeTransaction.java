@@ -158,7 +158,8 @@ final class NodeTransaction {
 
   /**
    * A transaction does not tell its number. If the node is the only one, the number of the
-   * container's last change serves for its token. It is that of the node's creation, or of a later removal of an older node. In either case it is below that of any later creation.
+   * container's last change serves for its token. It is that of the node's creation, or of a later
+   * removal of an older node. In either case it is below that of any later creation.
    */
   private CreateResult created(
       NodeOperation.Create nodeOperation, OpResult result, @Nullable OpResult container) {

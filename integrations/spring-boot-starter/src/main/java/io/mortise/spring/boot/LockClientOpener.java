@@ -39,7 +39,7 @@ final class LockClientOpener implements DisposableBean {
 
   /**
    * Opens nothing yet.
-   * 
+   *
    * @param supplied a store of the user, who closes it; null for none
    * @param details override the URL of the properties; null for none
    * @param candidates beans that a store can be opened over

@@ -42,8 +42,9 @@ final class LocksEndpoint {
   }
 
   /**
-   * The store, a page of the locks that are held, waited for or shut, and this application's threads that wait for each other: the store sees one attempt for all of them.
-   * 
+   * The store, a page of the locks that are held, waited for or shut, and this application's
+   * threads that wait for each other: the store sees one attempt for all of them.
+   *
    * @param prefix of their names; null for all
    * @param cursor {@code next} of the page before; null for the first
    */

@@ -26,10 +26,11 @@ public final class MortiseDistributedLockRegistry extends KeyedLockRegistry<Dist
 
   /**
    * Uses a client.
-   * 
+   *
    * @param prefix the beginning of all lock names, which distinguishes the registries of a store
    * @param options of all holds; an at-most time is the time to live of holds without their own
-   * @throws IllegalArgumentException if the prefix has more than 441 bytes of UTF-8, or is not empty and no lock name
+   * @throws IllegalArgumentException if the prefix has more than 441 bytes of UTF-8, or is not
+   *     empty and no lock name
    */
   public static MortiseDistributedLockRegistry over(
       LockClient client, String prefix, LockOptions options) {

@@ -38,10 +38,11 @@ public final class MortiseLockRegistry extends KeyedLockRegistry<Lock> {
 
   /**
    * Uses a client.
-   * 
+   *
    * @param prefix the beginning of all lock names, which distinguishes the registries of a store
    * @param options of all holds; an at-most time is the registry's time to live
-   * @throws IllegalArgumentException if the prefix has more than 441 bytes of UTF-8, or is not empty and no lock name
+   * @throws IllegalArgumentException if the prefix has more than 441 bytes of UTF-8, or is not
+   *     empty and no lock name
    */
   public static MortiseLockRegistry over(LockClient client, String prefix, LockOptions options) {
     return new MortiseLockRegistry(new KeyedLocks(client, prefix, options));

@@ -86,7 +86,7 @@ public final class ClusterNodes implements AutoCloseable {
 
   /**
    * Asks the nodes. Blocks.
-   * 
+   *
    * @param seeds some nodes, with credentials; their timeout bounds connecting to any
    * @param reconnected called when a connection to a node was reopened, or a slot has moved
    * @throws ErrorReplyException if the nodes that answer refuse

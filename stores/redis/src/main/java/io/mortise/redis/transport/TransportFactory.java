@@ -6,9 +6,11 @@ import java.io.IOException;
 public interface TransportFactory extends AutoCloseable {
   /**
    * Connects. Blocks for seconds at most.
-   * 
-   * @param listener is told about breaks and reconnects; about a new connection before it reads any answer
-   * @throws IOException if connecting fails; exceptions of the client library mean the same, and their causes say why
+   *
+   * @param listener is told about breaks and reconnects; about a new connection before it reads any
+   *     answer
+   * @throws IOException if connecting fails; exceptions of the client library mean the same, and
+   *     their causes say why
    */
   RedisTransport connect(TransportListener listener) throws IOException;
 
