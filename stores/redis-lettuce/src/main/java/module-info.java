@@ -1,10 +1,11 @@
 /**
- * Locks kept in Redis over Lettuce: a client that an application has already, or the parameter
- * {@code wire=lettuce}. Start reading at {@code io.mortise.redis.lettuce}.
+ * Locks in Redis over Lettuce: an existing client of the application, or the parameter {@code
+ * wire=lettuce}. Start reading at {@code io.mortise.redis.lettuce}.
  */
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module io.mortise.redis.lettuce {
   requires transitive io.mortise.redis;
+  requires io.mortise.support;
   requires transitive lettuce.core;
   requires io.netty.common;
   requires io.netty.transport;

@@ -15,10 +15,10 @@ import io.mortise.LeaseLostException;
 import io.mortise.LockClient;
 import io.mortise.LockOptions;
 import io.mortise.StaleTokenException;
-import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
+import io.mortise.support.liveness.ForwardingStore;
 import io.mortise.testkit.BoundedWait;
 import java.time.Duration;
 import java.util.List;
@@ -208,7 +208,7 @@ class LockMetricsTest {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
-  /** What a server's settings are like can change while a client runs. */
+  /** A server's settings can change while a client runs. */
   @Test
   void givenExaminedStore_whenAMinutePasses_thenItsSettingsAreGradedAnew() {
     MockClock clock = new MockClock();

@@ -1,6 +1,5 @@
 package io.mortise.quorum;
 
-import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.Reply;
@@ -9,13 +8,14 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.support.liveness.ForwardingStore;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
-/** A member whose requests and renewals are done, and answered, when an executor comes to it. */
+/** A member whose requests and renewals are executed, and answered, by an executor. */
 final class AsyncMember extends ForwardingStore {
   private final Executor executor;
 

@@ -2,9 +2,6 @@ package io.mortise.quorum;
 
 import io.mortise.LockClient;
 import io.mortise.StoreUnavailableException;
-import io.mortise.internal.liveness.ForwardingSession;
-import io.mortise.internal.liveness.ForwardingStore;
-import io.mortise.internal.table.MemStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
@@ -13,6 +10,9 @@ import io.mortise.spi.StoreSession;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
+import io.mortise.support.liveness.ForwardingSession;
+import io.mortise.support.liveness.ForwardingStore;
+import io.mortise.support.memory.MemStore;
 import io.mortise.testkit.BoundedWait;
 import java.time.Duration;
 import java.util.List;
@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Members whose code throws errors, as that of a driver may. */
+/** Members whose code throws errors, as a driver's may. */
 class FailingMemberTest {
   private static final Duration LONG = Duration.ofSeconds(30);
 

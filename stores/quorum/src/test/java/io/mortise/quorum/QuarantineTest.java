@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
@@ -14,6 +13,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
+import io.mortise.support.liveness.ForwardingStore;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.ManualTime;
 import java.time.Duration;
@@ -23,14 +23,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What is said of members that have no vote, and for how long. */
+/** The messages about members without a vote, and the duration. */
 class QuarantineTest {
   private static final QuorumStore.Options OPTIONS =
       MemMembers.PATIENT.withQuarantine(Duration.ofMinutes(1));
 
   private final ManualTime time = new ManualTime();
 
-  /** Stores that tell how long they have been running. */
+  /** Stores that report how long they have been running. */
   private List<LockStore> members(int... seconds) {
     List<LockStore> plain =
         MemMembers.stores(EnumSet.allOf(Capability.class), time, 1_700_000_000_000_000L);

@@ -4,9 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.Lease;
 import io.mortise.LockClient;
-import io.mortise.internal.liveness.ForwardingSession;
-import io.mortise.internal.liveness.ForwardingStore;
-import io.mortise.internal.table.MemStore;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
@@ -16,6 +13,9 @@ import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
+import io.mortise.support.liveness.ForwardingSession;
+import io.mortise.support.liveness.ForwardingStore;
+import io.mortise.support.memory.MemStore;
 import io.mortise.testkit.BoundedWait;
 import java.time.Duration;
 import java.util.Arrays;
@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** Members that take longer to renew than to answer requests, as ZooKeeper's ensembles do. */
+/** Members that take longer to renew than to answer requests, like ZooKeeper's ensembles. */
 class SlowRenewalTest {
   private static final Duration LONG = Duration.ofSeconds(20);
 

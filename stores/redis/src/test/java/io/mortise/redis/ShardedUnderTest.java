@@ -2,8 +2,8 @@ package io.mortise.redis;
 
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.partition.PartitionedStore;
 import io.mortise.testkit.StoreUnderTest;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A server of several that share the names: each keeps sessions of its own. */
+/** One of several servers that share the names: each keeps sessions of its own. */
 final class ShardedUnderTest implements StoreUnderTest {
   private static final AtomicInteger NAMESPACES = new AtomicInteger();
 

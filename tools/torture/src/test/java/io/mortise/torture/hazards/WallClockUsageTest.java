@@ -13,6 +13,7 @@ import io.mortise.nats.NatsStore;
 import io.mortise.quorum.QuorumStore;
 import io.mortise.redis.RedisStore;
 import io.mortise.sql.SqlHelpers;
+import io.mortise.support.document.VersionedDocuments;
 import io.mortise.zookeeper.ZooKeeperStore;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
@@ -59,6 +60,7 @@ class WallClockUsageTest {
     for (Class<?> module :
         new Class<?>[] {
           LockClient.class,
+          VersionedDocuments.class,
           JdbcStore.class,
           SqlHelpers.class,
           RedisStore.class,
@@ -79,12 +81,12 @@ class WallClockUsageTest {
             // The host's own clock, which the others receive.
             "io/mortise/spi/time/WallClock",
             // The start of tokens, which then follow the monotonic clock.
-            "io/mortise/internal/table/MemStore",
+            "io/mortise/support/memory/MemStore",
             "io/mortise/jdbc/dialect/HostClock",
             // Displayed ages, and the expiry of idle records.
-            "io/mortise/spi/document/VersionedDocuments",
+            "io/mortise/support/document/VersionedDocuments",
             // The expiry of facts on a server without a clock.
-            "io/mortise/spi/document/FactDocuments",
+            "io/mortise/support/document/FactDocuments",
             // Displayed ages.
             "io/mortise/zookeeper/ZooKeeperSurvey",
             "io/mortise/zookeeper/ZooKeeperInspector",

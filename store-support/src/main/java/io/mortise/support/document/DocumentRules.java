@@ -1,0 +1,53 @@
+package io.mortise.support.document;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The safety rules of a store of documents, one method each, so that the simulation can remove them
+ * one at a time and prove that it would notice. Production code knows only {@link #ALL}.
+ */
+class DocumentRules {
+  /** Every rule in force. */
+  static final DocumentRules ALL = new DocumentRules();
+
+  /**
+   * Whether a step that writes nothing reads the server's document. Nothing would compare the
+   * version of a document from memory.
+   */
+  boolean readsWhereNothingIsWritten() {
+    return true;
+  }
+
+  /** Whether a request of a lock waits until the previous one was answered. */
+  boolean keepsOrderOfRequests() {
+    return true;
+  }
+
+  /** Whether an observer counts executed renewals, not beats: a retry has the same beat. */
+  boolean countsRenewals() {
+    return true;
+  }
+
+  /**
+   * Whether the count of renewals begins at the version instead of 0. Otherwise a session that is
+   * created again looks like one without renewals.
+   */
+  boolean countsFromVersion() {
+    return true;
+  }
+
+  /**
+   * The pause of a step after repeated failures, before it reads again.
+   *
+   * @param longestMillis the pause is random, up to this
+   */
+  Executor afterPause(int longestMillis) {
+    long micros =
+        ThreadLocalRandom.current().nextLong(TimeUnit.MILLISECONDS.toMicros(longestMillis));
+    // Not on the common pool: all its threads may wait for locks. A step only begins I/O.
+    return CompletableFuture.delayedExecutor(micros, TimeUnit.MICROSECONDS, Runnable::run);
+  }
+}
