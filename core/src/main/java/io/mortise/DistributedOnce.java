@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * is not stored, and the next caller runs the task again. So the task runs <em>at least once, and
  * once if nothing fails</em>: what it wrote before a crash stays written. Give {@link
  * Lease#token()} to a resource that can check it, or do work and fact in one database transaction
- * ({@code io.mortise.sql.Once}), which alone is exactly once.
+ * ({@code io.mortise.sql.TransactionOnce}), which alone is exactly once.
  *
  * <p><b>How.</b> A run holds the lock {@code once/<key>}. It stores that it has begun, runs, and
  * stores its result, each in one step of the store that is refused if another run has begun since.

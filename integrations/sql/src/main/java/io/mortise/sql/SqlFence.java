@@ -88,7 +88,7 @@ public final class SqlFence {
     if (written == 1) {
       return;
     }
-    SeenToken seen = files.statement(connection, "fence_lock").add(lock).first(SeenToken::read);
+    LatestToken seen = files.statement(connection, "fence_lock").add(lock).first(LatestToken::read);
     if (seen == null) {
       throw rows.gone(TABLE, token.lock());
     }

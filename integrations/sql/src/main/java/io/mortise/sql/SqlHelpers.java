@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The helpers that keep rows in tables of their own: {@link SqlFence}, {@link TransactionLocks},
- * {@link Once}. One per database and process; thread-safe.
+ * {@link TransactionOnce}. One per database and process; thread-safe.
  *
  * <p>It takes one connection from the data source when it first needs one, and keeps it until
  * {@link #close()}: rows are made there, apart from your transactions. Where the pool gives none
@@ -158,9 +158,9 @@ public final class SqlHelpers implements AutoCloseable {
     return new TransactionLocks(files, rows);
   }
 
-  /** Things that are done once. */
-  public Once once() {
-    return new Once(files, rows, own, 0);
+  /** Work that is done exactly once, in the transaction that does it. */
+  public TransactionOnce once() {
+    return new TransactionOnce(files, rows, own, 0);
   }
 
   /** Gives the own connection back. What your transactions hold, they hold on. */

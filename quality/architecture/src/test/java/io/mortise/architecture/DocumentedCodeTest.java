@@ -39,7 +39,8 @@ class DocumentedCodeTest {
       Pattern.compile("((public|final|abstract) )*(class|interface|record|enum) \\w+.*");
   private static final Pattern MEMBER =
       Pattern.compile(
-          "@\\w+.*|((public|private|protected|static|final) )*(?!new |return |throw )[\\w.<>\\[\\], ?]+ \\w+\\([^;]*\\)( throws [\\w, ]+)? \\{");
+          "@\\w+.*|((public|private|protected|static|final) )*(?!new |return |throw )[\\w.<>\\[\\],"
+              + " ?]+ \\w+\\([^;]*\\)( throws [\\w, ]+)? \\{");
 
   /** On the first line of what is compiled, so that the others keep their place. */
   private static final String IMPORTS =
@@ -49,7 +50,7 @@ class DocumentedCodeTest {
               "io.mortise.event.*",
               "io.mortise.recipe.*",
               "io.mortise.sql.*",
-              "io.mortise.sql.VersionedUpdate.Outcome",
+              "io.mortise.sql.TransactionOnce.KeptResult",
               "io.mortise.spi.AttemptId",
               "io.mortise.spring.*",
               "java.sql.Connection",
