@@ -23,7 +23,7 @@ public interface Leadership extends AutoCloseable {
   String name();
 
   /** What this candidate does at present. */
-  State state();
+  CandidateState state();
 
   /**
    * Whether this candidate leads, as {@link Term#isLeading()} of its present term: one clock
@@ -71,14 +71,14 @@ public interface Leadership extends AutoCloseable {
    * calls it is not waited for.
    *
    * <p>A task that goes on for longer keeps the leadership, so that no other process leads beside
-   * it: the state stays {@link State#STOPPING}, and the release follows when the task has ended. If
-   * this thread is interrupted, it stops waiting and keeps its flag.
+   * it: the state stays {@link CandidateState#STOPPING}, and the release follows when the task has
+   * ended. If this thread is interrupted, it stops waiting and keeps its flag.
    */
   @Override
   void close();
 
   /** What a candidate does. */
-  enum State {
+  enum CandidateState {
     /** Waits to lead, or pauses before it queues again. */
     CANDIDATE,
     /** Leads: the task runs. */
@@ -99,7 +99,7 @@ public interface Leadership extends AutoCloseable {
    * @param token the token of the term that begins or ends; 0 if there is none, or if the store has
    *     no tokens
    */
-  record Change(State state, long token) {}
+  record Change(CandidateState state, long token) {}
 
   /**
    * A term of a leader: what its task gets. Stays what it is when the term is over: a later term

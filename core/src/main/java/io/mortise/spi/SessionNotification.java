@@ -18,12 +18,12 @@ public sealed interface SessionNotification {
    * The waiting attempt was handed the lock; fields as in {@link Reply.Granted}. {@code timed}: it
    * has an at-most time, or for another reason has to be asked for.
    */
-  record Granted(
+  record HoldGranted(
       LockName name, AttemptId attempt, long token, int tokens, boolean wanted, boolean timed)
       implements SessionNotification {
     /** The same, not to be believed before an acquire that is sent again says so too. */
-    public Granted unconfirmed() {
-      return new Granted(name, attempt, token, tokens, wanted, true);
+    public HoldGranted unconfirmed() {
+      return new HoldGranted(name, attempt, token, tokens, wanted, true);
     }
   }
 

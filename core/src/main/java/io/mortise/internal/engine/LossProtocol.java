@@ -116,7 +116,7 @@ final class LossProtocol {
       Level level = end == LeaseEnd.EVICTED || end == LeaseEnd.AT_MOST ? Level.WARN : Level.ERROR;
       String token = settings.hasTokens() ? Long.toString(pendingRelease.token()) : "none";
       stripe.emit(
-          new ClaimEffect.Tell(
+          new ClaimEffect.NotifyListeners(
               () ->
                   events.logLoss(
                       pendingRelease.name(),
@@ -205,7 +205,8 @@ final class LossProtocol {
             end);
     List<Consumer<? super LeaseLostException>> listeners = lease.lost(loss);
     events.leaseLost(stripe, lease, end, why, so, level);
-    stripe.emit(new ClaimEffect.Tell(() -> listeners.forEach(listener -> call(listener, loss))));
+    stripe.emit(
+        new ClaimEffect.NotifyListeners(() -> listeners.forEach(listener -> call(listener, loss))));
   }
 
   /** Whether it is the lease's own time that is over, not that of what keeps it. */
@@ -249,7 +250,7 @@ final class LossProtocol {
     try {
       LeaseLostException loss = lease.lossOrNull();
       if (loss != null) {
-        stripe.emit(new ClaimEffect.Tell(() -> call(listener, loss)));
+        stripe.emit(new ClaimEffect.NotifyListeners(() -> call(listener, loss)));
       } else if (lease.isOpen()) {
         lease.addListener(listener);
       }

@@ -72,7 +72,7 @@ public @interface Locked {
   String[] value();
 
   /** Whether others may hold the lock at the same time. Several names are exclusive only. */
-  Mode mode() default Mode.EXCLUSIVE;
+  LockMode mode() default LockMode.EXCLUSIVE;
 
   /**
    * How long to wait for the lock, such as {@code "5s"} or {@code "1m30s"}; {@code "0"} tries once,
@@ -124,7 +124,7 @@ public @interface Locked {
   String client() default "";
 
   /** Who else may hold the lock. */
-  enum Mode {
+  enum LockMode {
     /** Nobody else. */
     EXCLUSIVE,
     /** Others that hold it shared: the read side of {@link io.mortise.DistributedReadWriteLock}. */

@@ -39,8 +39,7 @@ class DocumentedCodeTest {
       Pattern.compile("((public|final|abstract) )*(class|interface|record|enum) \\w+.*");
   private static final Pattern MEMBER =
       Pattern.compile(
-          "@\\w+.*|((public|private|protected|static|final) )*(?!new |return |throw )[\\w.<>\\[\\],"
-              + " ?]+ \\w+\\([^;]*\\)( throws [\\w, ]+)? \\{");
+          "@\\w+.*|((public|private|protected|static|final) )*(?!new |return |throw )[\\w.<>\\[\\], ?]+ \\w+\\([^;]*\\)( throws [\\w, ]+)? \\{");
 
   /** On the first line of what is compiled, so that the others keep their place. */
   private static final String IMPORTS =

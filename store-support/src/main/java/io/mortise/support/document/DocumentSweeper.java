@@ -54,7 +54,7 @@ final class DocumentSweeper {
 
   private final LockUpdater locks;
   private final SweepTurn turn;
-  private final List<Walk> walks;
+  private final List<KeySweep> walks;
 
   /**
    * A sweeper that has swept nothing.
@@ -66,9 +66,9 @@ final class DocumentSweeper {
     this.turn = new SweepTurn(micros);
     this.walks =
         List.of(
-            new Walk(SessionDocuments.PREFIX, this::sweepSession, sessions()::endRound),
-            new Walk(LockUpdater.PREFIX, this::sweepLock, () -> {}),
-            new Walk(FactDocuments.PREFIX, facts::sweep, () -> {}));
+            new KeySweep(SessionDocuments.PREFIX, this::sweepSession, sessions()::endRound),
+            new KeySweep(LockUpdater.PREFIX, this::sweepLock, () -> {}),
+            new KeySweep(FactDocuments.PREFIX, facts::sweep, () -> {}));
   }
 
   private SessionDocuments sessions() {
@@ -121,7 +121,7 @@ final class DocumentSweeper {
   /** See {@link io.mortise.spi.LockStore#sweep}. A sweep that goes on keeps its turn. */
   CompletionStage<Integer> sweep(int budget) {
     CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
-    for (Walk walk : walks) {
+    for (KeySweep walk : walks) {
       sum =
           sum.thenCompose(
               removed ->
@@ -162,7 +162,7 @@ final class DocumentSweeper {
   }
 
   /** Over the keys of one kind. */
-  private final class Walk {
+  private final class KeySweep {
     private final String prefix;
     private final Function<String, CompletionStage<Integer>> one;
     private final Runnable endRound;
@@ -170,7 +170,7 @@ final class DocumentSweeper {
     /** The last key of the last sweep; empty to begin anew. */
     private volatile String swept = "";
 
-    Walk(String prefix, Function<String, CompletionStage<Integer>> one, Runnable endRound) {
+    KeySweep(String prefix, Function<String, CompletionStage<Integer>> one, Runnable endRound) {
       this.prefix = prefix;
       this.one = one;
       this.endRound = endRound;

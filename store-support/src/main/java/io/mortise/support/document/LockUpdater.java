@@ -235,7 +235,7 @@ record LockUpdater(SessionDocuments sessions) {
   private static int granted(StepResult<?> result) {
     return (int)
         result.notifications().stream()
-            .filter(note -> note instanceof SessionNotification.Granted)
+            .filter(note -> note instanceof SessionNotification.HoldGranted)
             .count();
   }
 

@@ -78,7 +78,7 @@ class DocumentFuzzTest {
     SessionDocument session =
         new SessionDocument(new ClientLabel("host", 1, "name"), Duration.ofSeconds(15), NOW);
     AttemptId attempt = new AttemptId(OWN, 4);
-    session.tell(new SessionNotification.Granted(NAME, attempt, 77, 1, false, false), NOW);
+    session.tell(new SessionNotification.HoldGranted(NAME, attempt, 77, 1, false, false), NOW);
     session.tell(new SessionNotification.Contended(NAME, attempt), NOW);
     return DocumentCodec.encode(session);
   }

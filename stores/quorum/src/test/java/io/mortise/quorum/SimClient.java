@@ -91,7 +91,7 @@ final class SimClient {
         QuorumLockStore.over(
             List.<LockStore>copyOf(remoteMembers),
             // Real time is none of the world's: what is silent here is answered for by the network.
-            new QuorumStore.Options(Duration.ofMinutes(1), TTL),
+            new QuorumOptions(Duration.ofMinutes(1), TTL),
             rules,
             network.time);
   }

@@ -117,7 +117,7 @@ final class RedisSession implements StoreSession {
   private SessionNotification notification(String text) {
     SessionNotification sessionNotification = LockCodec.notification(text);
     return store.isReplicated()
-            && sessionNotification instanceof SessionNotification.Granted granted
+            && sessionNotification instanceof SessionNotification.HoldGranted granted
         // To be asked for, so that the answer can wait for the replicas.
         ? granted.unconfirmed()
         : sessionNotification;

@@ -169,7 +169,9 @@ class RedisFaultTest {
     await().atMost(LONG).until(() -> holder.abandon(LOCK, held) instanceof Reply.Ended);
     await()
         .atMost(LONG)
-        .until(() -> waiter.hints.stream().anyMatch(SessionNotification.Granted.class::isInstance));
+        .until(
+            () ->
+                waiter.hints.stream().anyMatch(SessionNotification.HoldGranted.class::isInstance));
     assertThat(waiter.renew()).isInstanceOf(Renewal.Renewed.class);
   }
 
@@ -265,7 +267,9 @@ class RedisFaultTest {
     await().atMost(LONG).until(() -> holder.abandon(LOCK, held) instanceof Reply.Ended);
     await()
         .atMost(LONG)
-        .until(() -> waiter.hints.stream().anyMatch(SessionNotification.Granted.class::isInstance));
+        .until(
+            () ->
+                waiter.hints.stream().anyMatch(SessionNotification.HoldGranted.class::isInstance));
   }
 
   private static boolean isRefusedAsBusy(SimulatedProcess party) {
@@ -295,7 +299,7 @@ class RedisFaultTest {
     await().atMost(LONG).until(() -> holder.abandon(LOCK, held) instanceof Reply.Ended);
     await().atMost(LONG).until(() -> waiter.acquire(LOCK, waits, true) instanceof Reply.Granted);
     assertThat(waiter.notifications())
-        .anyMatch(notifications -> notifications instanceof SessionNotification.Granted);
+        .anyMatch(notifications -> notifications instanceof SessionNotification.HoldGranted);
   }
 
   @Test
@@ -444,7 +448,7 @@ class RedisFaultTest {
         .isEqualTo(new Reply.Ended(held, Reply.AttemptState.HELD, Reply.EndReason.RELEASED, false));
     assertThat(waiter.acquire(LOCK, waits, true)).isInstanceOf(Reply.Granted.class);
     assertThat(waiter.notifications())
-        .anyMatch(notifications -> notifications instanceof SessionNotification.Granted);
+        .anyMatch(notifications -> notifications instanceof SessionNotification.HoldGranted);
     assertThat(waiter.abandon(LOCK, waits)).isInstanceOf(Reply.Ended.class);
     RedisStore.open(url(server)).close();
 

@@ -43,7 +43,7 @@ public sealed interface ClaimEffect {
   }
 
   /** Asks the store whether a session has ended. Either the verdict or the error is null. */
-  record Judge(
+  record JudgeSession(
       SessionId holder, BiConsumer<@Nullable SessionVerdict, @Nullable Throwable> onVerdict)
       implements ClaimEffect {}
 
@@ -62,7 +62,7 @@ public sealed interface ClaimEffect {
   }
 
   /** Listeners, or a caller that waits for an end, are told something. Without the lock. */
-  record Tell(Runnable told) implements ClaimEffect {}
+  record NotifyListeners(Runnable told) implements ClaimEffect {}
 
   /** Something is due after a time, in nanoseconds. Guarded by the stripe. */
   final class Timer implements ClaimEffect {

@@ -48,9 +48,9 @@ public sealed interface QueueEffect {
 
     void endForeign(LockQueueState queue, EndForeign effect);
 
-    void answer(Answer effect);
+    void answer(AnswerRequest effect);
 
-    void tell(Tell effect);
+    void tell(NotifyEngine effect);
 
     void forgetNotifications(ForgetNotifications effect);
 
@@ -101,7 +101,7 @@ public sealed interface QueueEffect {
   /** Why a node is removed, and what follows. */
   sealed interface RemovalCause {
     /** The engine ends the attempt. */
-    record Ended(PendingRequest request) implements RemovalCause {}
+    record AttemptEnded(PendingRequest request) implements RemovalCause {}
 
     /** The attempt's end, or another capacity, was found out when it was in doubt. */
     record Leftover() implements RemovalCause {}
@@ -119,7 +119,7 @@ public sealed interface QueueEffect {
     record CapacityDiffers(int present) implements WithdrawalReason {}
 
     /** The attempt only tries, and another one holds. */
-    record Busy(Reply.@Nullable Holder holder) implements WithdrawalReason {}
+    record HeldByOther(Reply.@Nullable Holder holder) implements WithdrawalReason {}
   }
 
   /** Writes to the node of an attempt what it holds already, for those who watch it. */
@@ -280,7 +280,7 @@ public sealed interface QueueEffect {
   // ---- The engine ----
 
   /** Answers a request. */
-  record Answer(PendingRequest request, Reply reply) implements QueueEffect {
+  record AnswerRequest(PendingRequest request, Reply reply) implements QueueEffect {
     @Override
     public void execute(LockQueueState queue, Executor executor) {
       executor.answer(this);
@@ -288,7 +288,7 @@ public sealed interface QueueEffect {
   }
 
   /** Tells the engine what it has not asked for. */
-  record Tell(SessionNotification notification) implements QueueEffect {
+  record NotifyEngine(SessionNotification notification) implements QueueEffect {
     @Override
     public void execute(LockQueueState queue, Executor executor) {
       executor.tell(this);
