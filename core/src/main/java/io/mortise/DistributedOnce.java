@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  * A process that was paused for too long so never replaces the result of its successor. Callers
  * that find a run wait in the queue of that lock.
  *
- * <p><b>Whose clock.</b> A result expires by the store's clock. A store without a clock of its own
- * uses the hosts' time of day instead. A host whose clock is ahead of the clock of the host that
- * ran the task forgets the result earlier by the difference, and the task may run again. A host
- * that is ahead by more than the kept time and a day removes the result for all.
+ * <p><b>Whose clock.</b> A result expires by the store's clock. A clockless store uses the hosts'
+ * time of day instead. A host whose clock is ahead of the clock of the host that ran the task
+ * forgets the result earlier by the difference, and the task may run again. A host that is ahead by
+ * more than the kept time and a day removes the result for all.
  */
 @Beta
 public interface DistributedOnce {

@@ -11,27 +11,25 @@ import org.jspecify.annotations.Nullable;
  *     tools show it as its session, a dot and a number
  * @param client the process; null if the store does not know it any more. Of a session that is over
  *     SQL and Redis with strict expiry know it until a contender or a sweep has ended that session,
- *     and a store without a clock of its own for a while longer; other stores forget it with the
- *     session
+ *     and a clockless store for a while longer; other stores forget it with the session
  * @param label as {@link io.mortise.LockOptions#withLabel} gave it; empty if there is none
  * @param share what it holds or waits for
  * @param token the first fencing token of a holder; 0 for a waiter
  * @param since how long it has held or waited, by the store's time; zero if the store does not know
  * @param sessionLeft how long its session lives without a further renewal; zero if it is over, null
- *     if only {@link LockQuery.Detail#SUMMARY} was asked for. In a store without a clock of its
- *     own, of a session that nobody has judged: for how long this client has yet to see it without
- *     a renewal until it can be judged. A first look tells the whole TTL, also of a dead one: see
- *     {@code renewedAgo}
+ *     if only {@link LockQuery.Detail#SUMMARY} was asked for. In a clockless store, of a session
+ *     that nobody has judged: for how long this client has yet to see it without a renewal until it
+ *     can be judged. A first look tells the whole TTL, also of a dead one: see {@code renewedAgo}
  * @param sessionTtl how long its session lives after each renewal; zero if the store does not know.
  *     Of a session that is over it is known where the client is
- * @param atMostLeft what is left of a holder's at-most time; null if there is none. A store without
- *     a clock tells of an evicted holder for how long this client has yet to watch it
+ * @param atMostLeft what is left of a holder's at-most time; null if there is none. A clockless
+ *     store tells of an evicted holder for how long this client has yet to watch it
  * @param sticky whether it may keep the lock idle, and gives it up as soon as another wants it
  * @param idleLeft how long this client will keep the holder's sticky lock idle, unless another
  *     process wants it; null if it is in use, or is another client's: only its own client knows
- * @param renewedAgo in a store without a clock of its own, of a session that nobody has judged: how
- *     long ago it was renewed, by the clock of its host and the clock of this one. Much more than
- *     the TTL means that its process is dead or cut off, if the two clocks agree. Null elsewhere
+ * @param renewedAgo in a clockless store, of a session that nobody has judged: how long ago it was
+ *     renewed, by the clock of its host and the clock of this one. Much more than the TTL means
+ *     that its process is dead or cut off, if the two clocks agree. Null elsewhere
  */
 public record LockParticipant(
     String attempt,

@@ -22,12 +22,12 @@ import java.util.concurrent.CompletableFuture;
  * completed or cancelled, and a client that is closed, end at once: if the last arrival is being
  * written just then, the others may pass.
  *
- * <p><b>What is not.</b> A dead party is noticed when its session ends: a TTL later, in a store
- * without a clock not before another party has waited for it for a TTL. A party that comes last
- * before that passes with it. If all waiting parties die, the generation is forgotten after 20 s,
- * and a party that comes last within them passes; in a store without a clock the clocks of the
- * parties' hosts tell the 20 s. A party that cannot look at the store for 20 s may take a
- * generation for broken that the others passed.
+ * <p><b>What is not.</b> A dead party is noticed when its session ends: a TTL later, in a clockless
+ * store not before another party has waited for it for a TTL. A party that comes last before that
+ * passes with it. If all waiting parties die, the generation is forgotten after 20 s, and a party
+ * that comes last within them passes; in a clockless store the clocks of the parties' hosts tell
+ * the 20 s. A party that cannot look at the store for 20 s may take a generation for broken that
+ * the others passed.
  *
  * <p><b>How.</b> Each party holds a lock of its own while it waits, and queues for that of its
  * neighbour, which it gets when the neighbour is gone. The count of the arrived stands in a small

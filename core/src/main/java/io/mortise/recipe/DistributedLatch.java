@@ -41,9 +41,9 @@ public interface DistributedLatch {
 
   /**
    * The same, with another time for which the store keeps the latch, counted from its latest
-   * count-down by the store's clock; in a store without a clock of its own by the hosts' time of
-   * day, so a host whose clock is ahead forgets the latch earlier by the difference. After it the
-   * latch is as if it had never been used.
+   * count-down by the store's clock; in a clockless store by the hosts' time of day, so a host
+   * whose clock is ahead forgets the latch earlier by the difference. After it the latch is as if
+   * it had never been used.
    *
    * @throws IllegalArgumentException if it is not within 10 s and ten years
    */

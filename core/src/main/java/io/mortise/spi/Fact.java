@@ -7,7 +7,7 @@ import io.mortise.annotation.Beta;
  *
  * @param version changes with each replacement, and never comes back while the store's clock does
  *     not; 0 if there is no text. Microseconds since 1970 on the store's clock when it was written,
- *     or a little more; on that of the host which wrote it, in a store without a clock
+ *     or a little more; on that of the host which wrote it, in a clockless store
  * @param content at most {@link #MAX_CHARS} printable ASCII characters; empty if there is none
  */
 @Beta

@@ -60,7 +60,7 @@ import org.jspecify.annotations.Nullable;
  * a dead holder then, as it does after a crash. The note of a hand-off is left after the lock was
  * written; a waiter that misses it polls.
  *
- * <p><b>Without a clock.</b> Some servers replace documents and tell no time. For those {@link
+ * <p><b>Clockless servers.</b> Some servers replace documents and tell no time. For those {@link
  * #clockless} ends a session when a process has seen its renewals stand still for a whole TTL, on
  * the process's own monotonic clock, and has written that end over the very version that it read.
  * Such a server may also execute a write long after its caller gave it up: it compares the version
@@ -92,7 +92,7 @@ public final class DocumentStore implements LockStore {
           Capability.RECORD,
           Capability.FACTS);
 
-  /** The same of a store {@linkplain #clockless without a clock}: nobody keeps a time there. */
+  /** The same of a {@linkplain #clockless clockless} store: nobody keeps a time there. */
   public static final Set<Capability> CAPABILITIES_WITHOUT_CLOCK = withoutTimes();
 
   /** Renewals are sent each third of a TTL, and take some milliseconds. */
@@ -134,7 +134,7 @@ public final class DocumentStore implements LockStore {
         documents::micros,
         FactDocuments.byServer(documents),
         DocumentRules.ALL);
-    // Else documents without a clock would look like a server that is away.
+    // Else clockless documents would look like a server that is away.
     long unused = documents.micros();
   }
 
@@ -150,7 +150,7 @@ public final class DocumentStore implements LockStore {
       StoreProfile profile,
       VersionedDocuments documents,
       VersionedDocuments renewals,
-      @Nullable BeatObserver observer,
+      @Nullable ClocklessExpiry observer,
       LongSupplier micros,
       LongSupplier uptime,
       FactDocuments facts,
@@ -204,13 +204,13 @@ public final class DocumentStore implements LockStore {
     // It counts the sleep of this host, as others count the time of its sessions meanwhile.
     LongSupplier uptime = () -> timeOfDay.getAsLong() - opened;
     FactDocuments facts = FactDocuments.byHosts(documents, ticker, wallClock);
-    BeatObserver observer = new BeatObserver(ticker, DocumentRules.ALL);
+    ClocklessExpiry observer = new ClocklessExpiry(ticker, DocumentRules.ALL);
     return new DocumentStore(
         profile, documents, renewals, observer, timeOfDay, uptime, facts, DocumentRules.ALL);
   }
 
   /**
-   * The profile of a store {@linkplain #clockless without a clock} whose documents can be watched.
+   * The profile of a {@linkplain #clockless clockless} store whose documents can be watched.
    *
    * @param display what to call it; holds no secret
    * @param timeout after which a request is given up

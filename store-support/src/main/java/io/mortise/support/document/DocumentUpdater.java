@@ -240,7 +240,7 @@ final class DocumentUpdater {
   }
 
   /**
-   * The version of a document in a store without a clock.
+   * The version of a document in a clockless store.
    *
    * @throws StoreUnfitException if it is not a number from 0 to the highest
    */

@@ -196,7 +196,7 @@ record LockUpdater(SessionDocuments sessions) {
 
   /** Takes in which holds an operator has closed. */
   void observeEvictions(@Nullable LockDocument lock, KnownSessions known, long now) {
-    BeatObserver observer = sessions.observer();
+    ClocklessExpiry observer = sessions.observer();
     if (lock != null && observer != null) {
       lock.observeEvictions(hold -> observer.shutFor(hold, known.ttl(hold.session())), now);
     }

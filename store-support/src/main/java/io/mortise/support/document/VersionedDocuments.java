@@ -23,12 +23,11 @@ import org.jspecify.annotations.Nullable;
  * anew. A write into a full socket may block for the timeout. Stages complete on any thread, with
  * no lock held. They complete exceptionally with {@link io.mortise.StoreUnavailableException} if
  * the server does not answer. A write may then have been made, but is never made later than {@link
- * io.mortise.spi.StoreProfile#maxInFlight} after the call; in a store {@linkplain
- * DocumentStore#clockless without a clock} at any time, if its version is then still the one that
- * was found. A failure without an {@link java.io.IOException} or {@link
- * java.util.concurrent.TimeoutException} among its causes means that the server has refused the
- * request; that of a document that is too large has a {@link DocumentTooLargeException} as its
- * cause.
+ * io.mortise.spi.StoreProfile#maxInFlight} after the call; in a {@linkplain DocumentStore#clockless
+ * clockless} store at any time, if its version is then still the one that was found. A failure
+ * without an {@link java.io.IOException} or {@link java.util.concurrent.TimeoutException} among its
+ * causes means that the server has refused the request; that of a document that is too large has a
+ * {@link DocumentTooLargeException} as its cause.
  */
 @Beta
 public interface VersionedDocuments {
@@ -37,8 +36,8 @@ public interface VersionedDocuments {
    *
    * @param text null if there is none under that key
    * @param version what the server calls this state of the document; a document that was removed
-   *     and made anew never gets an old version. In a store {@linkplain DocumentStore#clockless
-   *     without a clock} a decimal number that each write of the document raises, also its removal;
+   *     and made anew never gets an old version. In a {@linkplain DocumentStore#clockless
+   *     clockless} store a decimal number that each write of the document raises, also its removal;
    *     so a write that found none fails if one was made and removed since
    */
   record VersionedText(@Nullable String text, String version) {
@@ -121,10 +120,10 @@ public interface VersionedDocuments {
 
   /**
    * The server's time, in microseconds since 1970: one clock for all processes, which never goes
-   * back. Sessions and times end by it. Not called for a store {@linkplain DocumentStore#clockless
-   * without a clock}.
+   * back. Sessions and times end by it. Not called for a {@linkplain DocumentStore#clockless
+   * clockless} store.
    *
-   * @throws UnsupportedOperationException by default, for servers without a clock
+   * @throws UnsupportedOperationException by default, for clockless servers
    */
   default long micros() {
     throw new UnsupportedOperationException(
@@ -132,8 +131,8 @@ public interface VersionedDocuments {
   }
 
   /**
-   * The time of day of this process in microseconds. In a store {@linkplain DocumentStore#clockless
-   * without a clock} ages are shown by it, and idle records forgotten. It is read once, and then
+   * The time of day of this process in microseconds. In a {@linkplain DocumentStore#clockless
+   * clockless} store ages are shown by it, and idle records forgotten. It is read once, and then
    * runs with the monotonic clock and the time for which the host is suspended: it never goes back.
    */
   static LongSupplier timeOfDay(Ticker ticker, InstantSource wallClock) {

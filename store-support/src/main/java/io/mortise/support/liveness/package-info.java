@@ -1,6 +1,6 @@
 /**
  * Judging sessions without trusting a store's clock: {@link
- * io.mortise.support.liveness.HeartbeatMonitor}. For stores that offer strict expiry; {@link
+ * io.mortise.support.liveness.BeatMonitor}. For stores that offer strict expiry; {@link
  * io.mortise.support.liveness.ForwardingStore} is what they are wrapped by.
  */
 @NullMarked

@@ -71,8 +71,8 @@ public final class LockDocument extends LockRecord {
   }
 
   /**
-   * In a store without a clock: sets when holds that an operator has closed are over. What their
-   * record says of it is the time of another process.
+   * In a clockless store: sets when holds that an operator has closed are over. What their record
+   * says of it is the time of another process.
    *
    * @param left for how many microseconds yet a hold stands, {@link LockRecord#NEVER} if its
    *     session is gone or not read yet. The recorded time then stays, and nothing depends on it

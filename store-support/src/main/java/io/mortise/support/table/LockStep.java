@@ -124,7 +124,7 @@ public final class LockStep implements LockRecords<LockDocument, RuntimeExceptio
   }
 
   /**
-   * The same for a store without a clock, whose fencing tokens follow a revision.
+   * The same for a clockless store, whose fencing tokens follow a revision.
    *
    * @param revision one that the store had when the record was read, and that each write raises; or
    *     {@link #BY_CLOCK}

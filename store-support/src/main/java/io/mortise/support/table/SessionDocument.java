@@ -59,8 +59,8 @@ public final class SessionDocument {
   }
 
   /**
-   * Of a session that its first renewal creates in a store without a clock: counts its renewals
-   * from there on. Observers may remember a count of an earlier document of the same session.
+   * Of a session that its first renewal creates in a clockless store: counts its renewals from
+   * there on. Observers may remember a count of an earlier document of the same session.
    */
   public void countRenewalsFrom(long number) {
     renewals = number;
@@ -87,16 +87,16 @@ public final class SessionDocument {
   }
 
   /**
-   * In a store without a clock: takes in for how long its renewals have yet to stand still until it
-   * may be ended. Until somebody has ended it, it lives.
+   * In a clockless store: takes in for how long its renewals have yet to stand still until it may
+   * be ended. Until somebody has ended it, it lives.
    */
   public void observed(Duration left) {
     observedLeft = LockRecord.micros(left);
   }
 
   /**
-   * In a store without a clock: how long ago it was renewed, by the clocks of two hosts, which need
-   * not agree; null if it has ended, or the store has a clock.
+   * In a clockless store: how long ago it was renewed, by the clocks of two hosts, which need not
+   * agree; null if it has ended, or the store has a clock.
    */
   public @Nullable Duration renewedAgo(long now) {
     return ended || observedLeft == NOT_OBSERVED

@@ -16,9 +16,9 @@ import java.util.regex.Pattern;
  * @param acceptEviction whether a server that evicts keys, and so may forget locks, is used all the
  *     same
  * @param strictExpiry whether sessions are not expired by the server's clock. A contender must then
- *     see the heartbeat unchanged for one TTL on its own monotonic clock. A crashed holder's lock
- *     is free after up to two TTLs, and there are no at-most and at-least times. For all clients of
- *     a namespace or none
+ *     see the beat unchanged for one TTL on its own monotonic clock. A crashed holder's lock is
+ *     free after up to two TTLs, and there are no at-most and at-least times. For all clients of a
+ *     namespace or none
  */
 public record RedisOptions(
     String namespace,

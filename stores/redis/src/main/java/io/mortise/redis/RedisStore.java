@@ -67,7 +67,7 @@ public final class RedisStore {
   @Beta
   @SuppressWarnings("exports") // the module of that library sees it
   public static LockStore over(TransportFactory transports, String display, RedisOptions options) {
-    return RedisHeartbeatStore.wrapIfStrict(
+    return RedisBeatStore.wrapIfStrict(
         RedisLockStore.over(transports, display, options, Ticker.SYSTEM), Ticker.SYSTEM);
   }
 }

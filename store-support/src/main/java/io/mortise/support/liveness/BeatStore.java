@@ -7,17 +7,17 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /** What a store has to tell and to do so that sessions can be judged by their beats alone. */
-public interface HeartbeatStore {
+public interface BeatStore {
   /**
    * A session as it stands in the store.
    *
    * @param beat the last that was confirmed
    * @param ttl of the session, not what is left of it
    */
-  record Heartbeat(long beat, Duration ttl) {}
+  record SessionBeat(long beat, Duration ttl) {}
 
   /** Reads a session; empty if it has ended, for ever. */
-  CompletionStage<Optional<Heartbeat>> read(SessionId session);
+  CompletionStage<Optional<SessionBeat>> read(SessionId session);
 
   /**
    * Some of the sessions that stand in the store, others at the next call, so that in the end all
