@@ -8,20 +8,20 @@ import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * How to use a ZooKeeper.
+ * CuratorOptions of a ZooKeeper store.
  *
- * @param base the path under which names are: empty, or one that begins with a slash and does not
- *     end with one
- * @param recipe what locks are in Curator
+ * @param base the path above all names: empty, or one that begins with a slash and does not end
+ *     with one
+ * @param recipe Curator's counterpart of locks
  * @param timeout how long an answer may take until the request counts as unanswered, and how long
  *     opening waits for a connection. 100 ms to one minute, 5 s by default
- * @param tick the servers' tick; zero, the default, if it is to be found out, or for a client that
- *     was handed in to be taken for 2 s
- * @param acl who may do what with the nodes that are made, everybody everything by default
+ * @param tick the servers' tick; zero, the default, to determine it, or to assume 2 s for a client
+ *     that was handed in
+ * @param acl the ACL of created nodes; by default all clients have all rights
  */
 public record CuratorOptions(
     String base, LockRecipe recipe, Duration timeout, Duration tick, List<ACL> acl) {
-  /** No base, mutexes, 5 s, tick not given, open to everybody. */
+  /** No base, mutexes, 5 s, tick not given, open to all clients. */
   public static final CuratorOptions DEFAULT =
       new CuratorOptions(
           "",

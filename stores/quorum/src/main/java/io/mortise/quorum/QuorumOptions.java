@@ -4,14 +4,14 @@ import io.mortise.spi.time.DurationText;
 import java.time.Duration;
 
 /**
- * How to use the members.
+ * QuorumOptions of a quorum.
  *
- * @param memberTimeout how long the answers of members are waited for; never longer than a quarter
- *     of the session's TTL. 10 ms to one minute
- * @param quarantine how long a member that may have forgotten what it had promised has no vote: at
- *     least the longest TTL of any client of the same members; a client with a longer one is
- *     refused. Zero stands for members that never forget, not by {@code kill -9} and not by a power
- *     cut, and keeps nobody out. At most one day
+ * @param memberTimeout how long to wait for members' answers; never longer than a quarter of the
+ *     session's TTL. 10 ms to one minute
+ * @param quarantine how long a member that may have forgotten its grants has no vote: at least the
+ *     longest TTL of any client of the same members; a client with a longer one is refused. Zero is
+ *     for members that never forget, not by {@code kill -9} and not by a power cut; it excludes
+ *     none. At most one day
  */
 public record QuorumOptions(Duration memberTimeout, Duration quarantine) {
   /** 200 ms, one minute. */

@@ -6,19 +6,18 @@ import io.mortise.spi.time.Ticker;
 import java.util.List;
 
 /**
- * Opens stores that are made of several independent ones, the members: a lock is held by who was
- * granted it by a majority of them (Redlock). It outlives the loss of a minority of members, also
- * of what they had stored.
+ * Opens stores made of several independent ones, the members: a majority of them grants a lock
+ * (Redlock). A lock survives the loss of a minority of members, data included.
  *
- * <p>Members must be independent: each a server of its own that nothing replicates to another.
- * Every client must name the same members. Where all members mint tokens (Redis, SQL), a hold has a
- * token that a majority has minted: unique, and greater than those of all earlier holds.
+ * <p>Members must be independent: each is a server of its own without replication to another. Every
+ * client must name the same members. If all members mint tokens (Redis, SQL), a hold has a token
+ * that a majority has minted: unique, and greater than those of all earlier holds.
  *
- * <p>There is no queue: who waits asks again at random intervals, and nothing makes it fair. There
- * are no permits: with three members and two permits three could hold.
+ * <p>There is no queue: waiters retry at random intervals, without fairness. There are no permits:
+ * with three members and two permits three could hold.
  */
 public final class QuorumStore {
-  /** Fewer outlive nothing. */
+  /** Fewer survive no loss. */
   static final int FEWEST = 3;
 
   static final int MOST = 15;
@@ -28,8 +27,8 @@ public final class QuorumStore {
   /**
    * Connects to {@code quorum:URL,URL,URL[,…][?parameters]}, three to fifteen members. Of the
    * parameters {@code member-timeout} and {@code quarantine} are those of {@link QuorumOptions};
-   * all others are given to every member. A minority of members may be unreachable; they are tried
-   * again until they are there. Blocks.
+   * all others are given to every member. A minority of members may be unreachable; they are
+   * retried until they answer. Blocks.
    *
    * @throws IllegalArgumentException if a URL, or a parameter, is wrong or unknown
    * @throws io.mortise.StoreUnavailableException if a majority of members cannot be reached
@@ -40,7 +39,7 @@ public final class QuorumStore {
   }
 
   /**
-   * Makes a quorum of ready stores, which stay the caller's to close, after the quorum.
+   * Makes a quorum of open stores; the caller closes them, after the quorum.
    *
    * @throws IllegalArgumentException unless there are three to fifteen
    */

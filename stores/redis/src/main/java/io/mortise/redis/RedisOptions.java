@@ -9,16 +9,16 @@ import java.util.regex.Pattern;
  *
  * @param namespace keeps applications apart on one server; up to 64 letters, digits, {@code . _ -},
  *     or empty
- * @param timeout how long an answer may take; a request that was not answered by then is not
- *     executed later either. 100 ms to one minute
+ * @param timeout how long an answer may take; an unanswered request is not executed later either.
+ *     100 ms to one minute
  * @param retention how long the record of an idle lock is kept, for its token counter and its last
  *     end; at least one minute
  * @param acceptEviction whether a server that evicts keys, and so may forget locks, is used all the
  *     same
  * @param strictExpiry whether sessions are not expired by the server's clock. A contender must then
  *     see the beat unchanged for one TTL on its own monotonic clock. A crashed holder's lock is
- *     free after up to two TTLs, and there are no at-most and at-least times. For all clients of a
- *     namespace or none
+ *     free after up to two TTLs, and there are no at-most and at-least times. All clients of a
+ *     namespace must agree on it
  */
 public record RedisOptions(
     String namespace,
@@ -79,7 +79,7 @@ public record RedisOptions(
     return new RedisOptions(namespace, timeout, retention, acceptEviction, other);
   }
 
-  /** What every key begins with. A namespace has no colon, so no two of them share keys. */
+  /** The beginning of every key. A namespace has no colon, so no two namespaces share keys. */
   String prefix() {
     return "m:" + namespace + ":";
   }

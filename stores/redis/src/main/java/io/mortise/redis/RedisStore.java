@@ -11,10 +11,10 @@ import java.time.Duration;
  * Opens stores in Redis, 6.2 or later, that does not evict: one server, the master that Sentinels
  * name, or a cluster.
  *
- * <p>What a Redis lock cannot promise: Redis answers before its replicas have written, so a
- * failover to a replica, or a restart from an old snapshot, can forget a lock that is held. The
- * holder's fencing token is then still smaller than that of the next holder, so a resource that
- * checks tokens stays safe.
+ * <p>A Redis lock has a limit. Redis answers before its replicas have written, so a failover to a
+ * replica, or a restart from an old snapshot, can forget a lock that is held. The holder's fencing
+ * token is then still smaller than that of the next holder, so a resource that checks tokens stays
+ * safe.
  */
 public final class RedisStore {
   static final Duration SHORTEST_RETENTION = Duration.ofMinutes(1);
@@ -35,14 +35,14 @@ public final class RedisStore {
    * redis-cluster://[user:password@]host[:port],…}, any of its nodes; parameter {@code buckets}.
    * For both, {@code rediss-…} for TLS.
    *
-   * <p>Everywhere {@code wait-replicas}, a number or {@code all}, has grants and renewals wait for
-   * replicas, for {@code wait-timeout} at most. Blocks, for some seconds where nobody answers.
+   * <p>With {@code wait-replicas}, a number or {@code all}, grants and renewals wait for replicas,
+   * for {@code wait-timeout} at most. Blocks, for some seconds if no server answers.
    *
    * <p>{@code redis-sharded://host1,host2,…} spreads names over independent servers, one of which
    * must answer. More parameters: {@code ids}, one for each server; {@code move}.
    *
-   * <p>{@code redis-plain://…} and {@code rediss-plain://…} open locks that are nothing but a key
-   * with an expiry, as clients in other languages write them, and can do little more than exclude:
+   * <p>{@code redis-plain://…} and {@code rediss-plain://…} open locks that are just a key with an
+   * expiry, as clients in other languages write them. They offer mutual exclusion and little more:
    * see {@link io.mortise.spi.Capability#SESSION}. Parameters: {@code layout}, which is {@code
    * string} (the default: SET NX PX, compare-and-delete) or {@code hash}; {@code prefix}, which
    * stands before each name in its key; {@code timeout}, {@code accept-eviction}, {@code wire},
@@ -57,8 +57,8 @@ public final class RedisStore {
   }
 
   /**
-   * Keeps locks over the connections of a client library. For the artifact of that library only,
-   * such as {@code mortise-redis-lettuce}: nobody else sees what it takes. Blocks.
+   * Keeps locks over the connections of a client library. Only for the artifact of that library,
+   * such as {@code mortise-redis-lettuce}: the parameter types are exported to it alone. Blocks.
    *
    * @param display names the store in messages
    * @throws io.mortise.StoreUnavailableException if the server cannot be reached

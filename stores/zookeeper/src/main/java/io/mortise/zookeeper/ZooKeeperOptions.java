@@ -8,18 +8,18 @@ import org.apache.zookeeper.common.PathUtils;
 import org.apache.zookeeper.data.ACL;
 
 /**
- * How to use a ZooKeeper.
+ * ZooKeeperOptions of a ZooKeeper store.
  *
- * @param root the node below which everything stands, {@code /mortise} by default; made if it is
+ * @param root the node above all nodes of the store, {@code /mortise} by default; made if it is
  *     missing
  * @param timeout how long an answer may take until the request counts as unanswered, and how long
  *     opening waits for a connection. 100 ms to one minute, 5 s by default
- * @param tick the servers' tick; zero, the default, if it is to be found out, or for a client that
- *     was handed in to be taken for 2 s
- * @param acl who may do what with the nodes that are made, everybody everything by default
+ * @param tick the servers' tick; zero, the default, to determine it, or to assume 2 s for a client
+ *     that was handed in
+ * @param acl the ACL of created nodes; by default all clients have all rights
  */
 public record ZooKeeperOptions(String root, Duration timeout, Duration tick, List<ACL> acl) {
-  /** Below {@code /mortise}, 5 s, tick not given, open to everybody. */
+  /** Below {@code /mortise}, 5 s, tick not given, open to all clients. */
   public static final ZooKeeperOptions DEFAULT =
       new ZooKeeperOptions(
           "/mortise", ZooKeeperTarget.DEFAULT_TIMEOUT, Duration.ZERO, Ids.OPEN_ACL_UNSAFE);
