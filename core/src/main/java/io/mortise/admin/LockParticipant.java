@@ -46,7 +46,7 @@ public record LockParticipant(
     @Nullable Duration idleLeft,
     @Beta Duration sessionTtl,
     @Beta @Nullable Duration renewedAgo) {
-  /** With all facts that a store may know. */
+  /** Creates it with all facts that a store may know. */
   @Beta
   public LockParticipant {}
 

@@ -269,7 +269,7 @@ final class LossProtocol {
     if (lease.state() == Lease.State.LOST) {
       return loss(lease);
     }
-    // In doubt, or confirmed since the caller's check.
+    // The lease is in doubt, or was confirmed since the caller's check.
     return new LeaseInDoubtException(
         String.format(
             "Lease on lock '%s' is in doubt: the store was restarted or another server took over, and it has not"
