@@ -153,7 +153,7 @@ final class SimProcess {
   void heard(SessionNotification sessionNotification) {
     if (sessionNotification instanceof SessionNotification.Contended contended) {
       invariantChecker.knowsWanted(contended.attempt(), host.nanos());
-    } else if (sessionNotification instanceof SessionNotification.Granted granted
+    } else if (sessionNotification instanceof SessionNotification.HoldGranted granted
         && granted.wanted()
         && !forgets) {
       // After a possible failover a push is not believed, but verified.

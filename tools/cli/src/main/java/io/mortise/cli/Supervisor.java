@@ -57,10 +57,10 @@ final class Supervisor {
    * @param status the command's
    * @param cause the cause of its end
    */
-  record RunResult(int status, EndCause cause) {}
+  record RunResult(int status, CommandEnd cause) {}
 
   /** Why a command is over. */
-  enum EndCause {
+  enum CommandEnd {
     /** It ended by itself, or another process ended it. */
     ITSELF,
     /** It was ended, and gone before another process could hold the lock. */
@@ -95,7 +95,7 @@ final class Supervisor {
         } else {
           childProcess.ended();
         }
-        return new RunResult(childExited.status(), EndCause.ITSELF);
+        return new RunResult(childExited.status(), CommandEnd.ITSELF);
       }
       if (runEvent instanceof RunEvent.LeaseLost) {
         return end();
@@ -115,7 +115,7 @@ final class Supervisor {
 
   private RunResult end() throws InterruptedException {
     Duration left = lease.isValid() ? lease.remaining() : grace;
-    EndCause inTime = isAtMost(left) ? EndCause.ENDED_AT_MOST : EndCause.ENDED_IN_TIME;
+    CommandEnd inTime = isAtMost(left) ? CommandEnd.ENDED_AT_MOST : CommandEnd.ENDED_IN_TIME;
     // The last tenth of a second, or fifth of the grace, is for SIGKILL to take effect.
     Duration within = left.minus(min(grace.dividedBy(5), Duration.ofMillis(200)));
     childProcess.end(within);
@@ -126,7 +126,7 @@ final class Supervisor {
         status = childExited.status();
       }
     }
-    return new RunResult(status, lease.isValid() ? inTime : EndCause.ENDED_LATE);
+    return new RunResult(status, lease.isValid() ? inTime : CommandEnd.ENDED_LATE);
   }
 
   /** Whether a validity is limited by the at-most time rather than by an overdue renewal. */

@@ -29,17 +29,17 @@ final class LockedMethodCalls implements Subject {
           listeners.forEach(builder::listener);
           return builder.build();
         });
-    context.register(Main.class);
-    context.registerBean(Guarded.class);
+    context.register(BeanConfiguration.class);
+    context.registerBean(GuardedBean.class);
     context.refresh();
   }
 
   /** Enables {@code @Locked}. */
   @Configuration(proxyBeanMethods = false)
   @EnableMortise
-  static class Main {}
+  static class BeanConfiguration {}
 
-  static class Guarded {
+  static class GuardedBean {
     @Locked("#{#lock}")
     public long call(String lock, long argument) {
       return argument;
@@ -67,7 +67,7 @@ final class LockedMethodCalls implements Subject {
 
   @Override
   public LockedCall call(String lock) {
-    Guarded guarded = context.getBean(Guarded.class);
+    GuardedBean guarded = context.getBean(GuardedBean.class);
     return argument -> guarded.call(lock, argument);
   }
 

@@ -31,8 +31,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * A server without a clock, which may execute writes long after they were given up, without a
- * bound. Sessions end by observation.
+ * A clockless server, which may execute writes long after they were given up, without a bound.
+ * Sessions end by observation.
  */
 class ClocklessToyStoreFaultTest {
   private static final LockName LOCK = LockName.of("lock");

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TopModel {
   /** The pages of the screen. */
-  enum Page {
+  enum TopPage {
     LOCKS,
     LOCK,
     WAITS,
@@ -43,8 +43,8 @@ final class TopModel {
   private final Set<ConsoleAction> allowed;
   private final Requests requests;
 
-  private Page page = Page.LOCKS;
-  private TopRow.Order order = TopRow.Order.TROUBLE;
+  private TopPage page = TopPage.LOCKS;
+  private TopRow.TopOrder order = TopRow.TopOrder.TROUBLE;
   private String filter = "";
   private boolean filtering;
   private boolean paused;
@@ -65,11 +65,11 @@ final class TopModel {
     this.requests = requests;
   }
 
-  Page page() {
+  TopPage page() {
     return page;
   }
 
-  TopRow.Order order() {
+  TopRow.TopOrder order() {
     return order;
   }
 
@@ -303,31 +303,31 @@ final class TopModel {
       case 'j' -> move(KeyName.DOWN);
       case 'k' -> move(KeyName.UP);
       case '/' -> {
-        page = Page.LOCKS;
+        page = TopPage.LOCKS;
         close();
         filtering = true;
       }
-      case 's' -> order = page == Page.LOCKS ? order.next() : order;
+      case 's' -> order = page == TopPage.LOCKS ? order.next() : order;
       case 'p' -> paused = !paused;
-      case 'w' -> toggle(Page.WAITS);
-      case '?' -> toggle(Page.HELP);
+      case 'w' -> toggle(TopPage.WAITS);
+      case '?' -> toggle(TopPage.HELP);
       case 'e' -> evict(ConsoleAction.CLOSE);
       case 'E' -> evict(ConsoleAction.BREAK);
       default -> {}
     }
   }
 
-  private void toggle(Page other) {
-    page = page == other ? (open == null ? Page.LOCKS : Page.LOCK) : other;
+  private void toggle(TopPage other) {
+    page = page == other ? (open == null ? TopPage.LOCKS : TopPage.LOCK) : other;
     scroll = 0;
   }
 
   private void evict(ConsoleAction form) {
     if (form == ConsoleAction.CLOSE ? !mayEvict() : !mayEvictNow()) {
       say(refusal(form));
-    } else if (page == Page.LOCKS && chosen() != null) {
+    } else if (page == TopPage.LOCKS && chosen() != null) {
       openLock(chosen(), form);
-    } else if (page == Page.LOCK && open != null) {
+    } else if (page == TopPage.LOCK && open != null) {
       say(ASKING);
       requests.look(open, form);
     }
@@ -343,7 +343,7 @@ final class TopModel {
     if (name == null) {
       return;
     }
-    page = Page.LOCK;
+    page = TopPage.LOCK;
     open = name;
     detail = null;
     chosenAttempt = null;
@@ -366,7 +366,7 @@ final class TopModel {
       case HOME -> step(Integer.MIN_VALUE / 2);
       case END -> step(Integer.MAX_VALUE / 2);
       case ENTER -> {
-        if (page == Page.LOCKS) {
+        if (page == TopPage.LOCKS) {
           openLock(chosen(), null);
         }
       }
@@ -379,7 +379,7 @@ final class TopModel {
     switch (page) {
       case LOCKS -> filter = "";
       case LOCK -> {
-        page = Page.LOCKS;
+        page = TopPage.LOCKS;
         close();
       }
       case WAITS, HELP -> toggle(page);

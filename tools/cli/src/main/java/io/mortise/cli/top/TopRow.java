@@ -34,14 +34,14 @@ record TopRow(
     Duration waited) {
 
   /** The order of the list. */
-  enum Order {
+  enum TopOrder {
     TROUBLE,
     NAME,
     HELD,
     WAITING;
 
     /** The next order, after a press of the key. */
-    Order next() {
+    TopOrder next() {
       return switch (this) {
         case TROUBLE -> NAME;
         case NAME -> HELD;

@@ -23,7 +23,7 @@ import java.util.function.Function;
  * @param states the states to include; all locks in use if empty
  * @param limit the most locks to return
  */
-public record LockSelection(String prefix, Set<State> states, Order order, int limit) {
+public record LockSelection(String prefix, Set<StateFilter> states, SortOrder order, int limit) {
   /** The lock of {@code mortise doctor}; shown only if selected by name. */
   public static final String OF_DOCTOR = "mortise-doctor";
 
@@ -34,7 +34,7 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
   private static final int SLACK = 1000;
 
   /** The state of a lock. */
-  public enum State {
+  public enum StateFilter {
     HELD,
     WAITED,
     GONE,
@@ -59,7 +59,7 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
   }
 
   /** The order of locks. */
-  public enum Order {
+  public enum SortOrder {
     NAME,
     HELD,
     WAITING,
@@ -100,7 +100,7 @@ public record LockSelection(String prefix, Set<State> states, Order order, int l
     int found = 0;
     int silent = 0;
     LockQuery query = LockQuery.beginningWith(prefix);
-    query = states.contains(State.FREE) ? query.withIdle() : query;
+    query = states.contains(StateFilter.FREE) ? query.withIdle() : query;
     String next = null;
     do {
       Page<LockInfo> page = admin.list(query.page(next, LockAdmin.MAX_PAGE));

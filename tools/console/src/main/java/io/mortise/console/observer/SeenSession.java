@@ -11,8 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param client null if never reported
  * @param ttl zero if not reported
  * @param left the remaining time of its session without a renewal, when last seen
- * @param renewedAgo the age of its renewal when last seen, in a store without a clock; null
- *     elsewhere
+ * @param renewedAgo the age of its renewal when last seen, in a clockless store; null elsewhere
  * @param overSince the time when its session was first seen ended; null if it is not
  * @param first the time of the first sighting
  * @param seen when it was seen last

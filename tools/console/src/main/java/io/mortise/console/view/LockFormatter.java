@@ -57,8 +57,8 @@ public final class LockFormatter {
   }
 
   /**
-   * Whether its process seems to be gone although its session has not been judged: in a store
-   * without a clock, by the clocks of two hosts.
+   * Whether its process seems to be gone although its session has not been judged: in a clockless
+   * store, by the clocks of two hosts.
    */
   public static boolean isSilent(LockParticipant party) {
     Duration ago = party.renewedAgo();
@@ -66,9 +66,9 @@ public final class LockFormatter {
   }
 
   /**
-   * Whether an operator has evicted a holder that has not released yet, in a store without a clock.
-   * Such a store has no at-most times: there that field is the time for which this client still has
-   * to observe an evicted hold.
+   * Whether an operator has evicted a holder that has not released yet, in a clockless store. Such
+   * a store has no at-most times: there that field is the time for which this client still has to
+   * observe an evicted hold.
    */
   public static boolean isEvicted(LockParticipant holder) {
     return holder.renewedAgo() != null && holder.atMostLeft() != null;

@@ -32,7 +32,7 @@ import java.util.regex.Pattern;
 public final class ExpectedGuarantees {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  /** Rows of stores without a clock, where others have to observe that a process is silent. */
+  /** Rows of clockless stores, where others have to observe that a process is silent. */
   private static final Pattern OBSERVED =
       Pattern.compile("(etcd|consul|nats|dynamodb|database)(/.*)?");
 
@@ -181,7 +181,7 @@ public final class ExpectedGuarantees {
         : injectedFault.delay();
   }
 
-  /** Stores without a clock count changes: after a loss of data numbers repeat. */
+  /** Clockless stores count changes: after a loss of data numbers repeat. */
   private boolean setsTokensBack(InjectedFault injectedFault) {
     return OBSERVED.matcher(mode).matches()
         && mayBreak(injectedFault).contains(SafetyRule.RISING_TOKENS);

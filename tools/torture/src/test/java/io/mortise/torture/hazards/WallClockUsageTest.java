@@ -85,7 +85,7 @@ class WallClockUsageTest {
             "io/mortise/jdbc/dialect/HostClock",
             // Displayed ages, and the expiry of idle records.
             "io/mortise/support/document/VersionedDocuments",
-            // The expiry of facts on a server without a clock.
+            // The expiry of facts on a clockless server.
             "io/mortise/support/document/FactDocuments",
             // Displayed ages.
             "io/mortise/zookeeper/ZooKeeperSurvey",

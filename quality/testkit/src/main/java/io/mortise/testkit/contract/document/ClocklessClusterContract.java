@@ -28,9 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Locks in a store of documents without a clock, when one of three members dies or is paused. For
- * an adapter whose URL has the parameters {@code namespace} and {@code timeout}, and may name
- * several servers. Each test has its own namespace.
+ * Locks in a store of clockless documents, when one of three members dies or is paused. For an
+ * adapter whose URL has the parameters {@code namespace} and {@code timeout}, and may name several
+ * servers. Each test has its own namespace.
  *
  * @param <S> a member
  */

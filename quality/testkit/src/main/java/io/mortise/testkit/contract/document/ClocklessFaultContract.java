@@ -38,9 +38,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Faults that a store of documents without a clock must survive: a real server is killed and
- * paused, and many clients die. For an adapter whose URL has the parameters {@code namespace} and
- * {@code timeout}. Each test has its own namespace.
+ * Faults that a store of clockless documents must survive: a real server is killed and paused, and
+ * many clients die. For an adapter whose URL has the parameters {@code namespace} and {@code
+ * timeout}. Each test has its own namespace.
  *
  * @param <S> the server
  */

@@ -1,7 +1,7 @@
 package io.mortise.simulation.model;
 
 import io.mortise.spi.SessionId;
-import io.mortise.support.liveness.HeartbeatMonitor;
+import io.mortise.support.liveness.BeatMonitor;
 import io.mortise.verification.model.Model;
 import io.mortise.verification.model.PackedState;
 import java.time.Duration;
@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Strict expiry: a holder renews by raising its beat; an observer ends its session after seeing the
- * beat unchanged for a whole TTL on its own clock ({@link HeartbeatMonitor} itself). The store's
- * clock, which jumps, is not used. Requests and answers take any time, and may be lost.
+ * beat unchanged for a whole TTL on its own clock ({@link BeatMonitor} itself). The store's clock,
+ * which jumps, is not used. Requests and answers take any time, and may be lost.
  *
  * <p>Violation: the session was ended, but its owner still believes in its holds.
  */
-final class ObservedExpiryModel implements Model<PackedState> {
+final class StrictExpiryModel implements Model<PackedState> {
   private static final int NONE = -1;
   private static final Duration TICK = Duration.ofMillis(1);
   private static final SessionId OWNER = new SessionId("the-owner---");
@@ -61,7 +61,7 @@ final class ObservedExpiryModel implements Model<PackedState> {
     BY_THE_STORES_CLOCK
   }
 
-  ObservedExpiryModel(Variant variant, int ttl, int beats) {
+  StrictExpiryModel(Variant variant, int ttl, int beats) {
     this.variant = variant;
     this.ttl = ttl;
     this.beats = beats;
@@ -172,7 +172,7 @@ final class ObservedExpiryModel implements Model<PackedState> {
   /** Whether the rule lets a judge end a session whose beat it has seen unchanged for so long. */
   private boolean mayEnd(int beat, int stood) {
     long[] now = {0};
-    HeartbeatMonitor<SessionId> watch = new HeartbeatMonitor<>(() -> now[0]);
+    BeatMonitor<SessionId> watch = new BeatMonitor<>(() -> now[0]);
     watch.left(OWNER, beat, TICK.multipliedBy(ttl));
     now[0] = TICK.toNanos() * stood;
     return watch.left(OWNER, beat, TICK.multipliedBy(ttl)).isZero();
