@@ -129,7 +129,7 @@ final class Rules {
   /** Names chosen by people, of neither descriptors nor anonymous classes. */
   private static final Pattern TYPE_NAME = Pattern.compile("[A-Z]\\w*");
 
-  /** Nested types that many may have: a product's builder, and what Kotlin adds. */
+  /** Nested types that many may have: a product's builder, and additions of Kotlin. */
   private static final Set<String> EVERYWHERE =
       Set.of("Builder", "Companion", "DefaultImpls", "WhenMappings");
 
