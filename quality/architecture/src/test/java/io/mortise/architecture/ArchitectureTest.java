@@ -20,6 +20,7 @@ class ArchitectureTest {
         new String[] {
           "io.mortise.LockClient",
           "io.mortise.support.memory.MemStore",
+          "io.mortise.recipe.engine.Recipes",
           "io.mortise.jdbc.JdbcStore",
           "io.mortise.sql.SqlHelpers",
           "io.mortise.redis.RedisStore",
