@@ -1,10 +1,10 @@
 package io.mortise.recipe.engine;
 
 import io.mortise.Lease;
-import io.mortise.recipe.engine.BarrierPhase.BarrierParty;
-import io.mortise.recipe.engine.BarrierPhase.Leaving;
 import io.mortise.recipe.BarrierBrokenException.Reason;
 import io.mortise.recipe.DistributedBarrier.Passage;
+import io.mortise.recipe.engine.BarrierPhase.BarrierParty;
+import io.mortise.recipe.engine.BarrierPhase.Leaving;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
