@@ -127,7 +127,8 @@ final class Rules {
           "io.mortise.testkit.contract.differential",
           "io.mortise.testkit.contract.document",
           "io.mortise.testkit.contract.store",
-          "io.mortise.testkit.server");
+          "io.mortise.testkit.server",
+          "io.mortise.testserver");
 
   /** What matters is their text. */
   private static final Set<String> FORMATS = Set.of("format", "printf");
@@ -195,8 +196,8 @@ final class Rules {
           .should()
           .beFreeOfCycles()
           .because(
-              "each type of the engine knows those below it and none above; return a decision, leave"
-                  + " an effect, or give the lower type an interface of its own");
+              "each type of the engine knows those below it and none above; return a decision,"
+                  + " leave an effect, or give the lower type an interface of its own");
 
   static final ArchRule API_STANDS_ALONE =
       noClasses()
@@ -206,8 +207,8 @@ final class Rules {
           .dependOnClassesThat()
           .resideInAnyPackage("io.mortise.spi..", "io.mortise.internal..")
           .because(
-              "users of the API must not meet what authors of stores see; give the API a type of its"
-                  + " own and translate in io.mortise.internal.client");
+              "users of the API must not meet what authors of stores see; give the API a type of"
+                  + " its own and translate in io.mortise.internal.client");
 
   static final ArchRule STORES_ARE_STRANGERS =
       CompositeArchRule.of(STORES.stream().map(Rules::seesNoOtherStore).toList())
@@ -219,15 +220,16 @@ final class Rules {
           .resideInAnyPackage(Stream.of(TOOLS, ADAPTERS).flatMap(Stream::of).toArray(String[]::new))
           .should(dependOnPublicPackagesOnly())
           .because(
-              "tools and adapters are the first users of the API; add what they lack to the API instead of"
-                  + " reaching behind it");
+              "tools and adapters are the first users of the API; add what they lack to the API"
+                  + " instead of reaching behind it");
 
   static final ArchRule CLOCKS_ARE_INJECTED =
       noClasses()
           .that()
           .resideOutsideOfPackages(TOOLS)
           .and()
-          .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
+          .resideOutsideOfPackages(
+              "io.mortise.testkit..", "io.mortise.testserver..", "io.mortise.verification..")
           .and()
           .doNotHaveFullyQualifiedName("io.mortise.spi.time.Ticker")
           .and()
@@ -245,15 +247,16 @@ final class Rules {
                 }
               })
           .because(
-              "tests move time by hand; read the io.mortise.spi.time.Ticker that the store was given,"
-                  + " and for the time of day its java.time.InstantSource");
+              "tests move time by hand; read the io.mortise.spi.time.Ticker that the store was"
+                  + " given, and for the time of day its java.time.InstantSource");
 
   static final ArchRule COMMON_POOL_IS_THE_APPLICATIONS =
       noClasses()
           .that()
           .resideOutsideOfPackages(TOOLS)
           .and()
-          .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
+          .resideOutsideOfPackages(
+              "io.mortise.testkit..", "io.mortise.testserver..", "io.mortise.verification..")
           .should()
           .accessTargetWhere(
               new DescribedPredicate<JavaAccess<?>>("the common pool is used") {
@@ -288,7 +291,8 @@ final class Rules {
           .and()
           .resideOutsideOfPackages(ADAPTERS)
           .and()
-          .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.verification..")
+          .resideOutsideOfPackages(
+              "io.mortise.testkit..", "io.mortise.testserver..", "io.mortise.verification..")
           .should()
           .accessTargetWhere(
               new DescribedPredicate<JavaAccess<?>>("a thread inherits from its caller") {
@@ -301,8 +305,8 @@ final class Rules {
                 }
               })
           .because(
-              "it would keep thread-locals and the class loader of a request that is long over; make"
-                  + " it by DaemonThreads");
+              "it would keep thread-locals and the class loader of a request that is long over;"
+                  + " make it by DaemonThreads");
 
   /** The members of a quorum have no version of a text in common. */
   private static final Set<String> WITHOUT_FACTS =
@@ -318,7 +322,7 @@ final class Rules {
           .and()
           .resideOutsideOfPackages(TOOLS)
           .and()
-          .resideOutsideOfPackages("io.mortise.testkit..")
+          .resideOutsideOfPackages("io.mortise.testkit..", "io.mortise.testserver..")
           .should(keepFacts())
           .because("only the members of a quorum have no version of a text in common");
 

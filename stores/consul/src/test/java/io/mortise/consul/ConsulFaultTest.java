@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testkit.contract.document.ClocklessFaultContract;
-import io.mortise.testkit.server.ConsulServer;
+import io.mortise.testserver.ConsulServer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -7,7 +7,7 @@ import io.mortise.LockClient;
 import io.mortise.spi.StoreUrl;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.ClocklessFaultContract;
-import io.mortise.testkit.server.DynaliteServer;
+import io.mortise.testserver.DynaliteServer;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -10,7 +10,7 @@ import io.mortise.testkit.RerunIfPaused;
 import io.mortise.testkit.contract.document.ClocklessFaultContract;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;
-import io.mortise.testkit.server.NatsServer;
+import io.mortise.testserver.NatsServer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

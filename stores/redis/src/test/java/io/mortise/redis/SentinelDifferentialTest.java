@@ -2,7 +2,7 @@ package io.mortise.redis;
 
 import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.differential.DifferentialContract;
-import io.mortise.testkit.server.RedisSentinels;
+import io.mortise.testserver.RedisSentinels;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

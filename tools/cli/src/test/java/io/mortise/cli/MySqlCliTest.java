@@ -3,7 +3,7 @@ package io.mortise.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.testkit.TestPrerequisites;
-import io.mortise.testkit.server.MySqlServer;
+import io.mortise.testserver.MySqlServer;
 import java.io.File;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;

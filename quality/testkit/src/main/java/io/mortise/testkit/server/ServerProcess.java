@@ -44,7 +44,9 @@ public abstract class ServerProcess implements LocalServer {
   /** For a process to stop, a millisecond apart. */
   private static final int MOST_LOOKS = 10_000;
 
-  final int port;
+  /** See {@link #port()}. */
+  protected final int port;
+
   private final String name;
   private final Path folder;
   private final List<String> command;
@@ -67,7 +69,8 @@ public abstract class ServerProcess implements LocalServer {
 
   /** Fills an empty folder. */
   @FunctionalInterface
-  interface FolderInitializer {
+  protected interface FolderInitializer {
+    /** Fills it. */
     void make(Path folder) throws IOException;
   }
 
@@ -108,7 +111,7 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /** Whether this JVM runs as root, which some servers refuse unless they are told. */
-  static boolean isRoot() {
+  protected static boolean isRoot() {
     return "root".equals(System.getProperty("user.name"));
   }
 
@@ -118,12 +121,17 @@ public abstract class ServerProcess implements LocalServer {
    *
    * @throws IllegalStateException if none is free
    */
-  protected static int freePort() {
-    return PortAllocator.reserve();
+  public static int freePort() {
+    return PortAllocator.reserveWith(0);
+  }
+
+  /** The same, where the port that is so much higher is reserved too. */
+  protected static int freePort(int distance) {
+    return PortAllocator.reserveWith(distance);
   }
 
   /** Connects to a port of the loopback. Blocks for five seconds at most, as each read does. */
-  protected static Socket connect(int port) throws IOException {
+  public static Socket connect(int port) throws IOException {
     Socket socket = new Socket();
     try {
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 5000);
@@ -155,7 +163,7 @@ public abstract class ServerProcess implements LocalServer {
    * What many servers need and what takes long to make: made once per build, in Maven's folder for
    * what it makes; where there is none, once per JVM. Safe for several processes.
    */
-  static synchronized Path once(String name, FolderInitializer folderInitializer)
+  protected static synchronized Path once(String name, FolderInitializer folderInitializer)
       throws IOException {
     Path target = Path.of("target").toAbsolutePath();
     Path parent = target.resolve("servers");
@@ -185,7 +193,7 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /** Runs a program to its end. */
-  static void run(Path folder, List<String> command) throws IOException {
+  protected static void run(Path folder, List<String> command) throws IOException {
     Path log = Files.createTempFile("mortise-run", ".log");
     try {
       Process running =
@@ -210,7 +218,7 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /** Empties its folder, while it does not run. */
-  void emptyFolder() {
+  protected void emptyFolder() {
     try (Stream<Path> files = Files.list(folder)) {
       files.forEach(ServerProcess::deleteTree);
     } catch (IOException e) {
@@ -218,7 +226,8 @@ public abstract class ServerProcess implements LocalServer {
     }
   }
 
-  static void copyTree(Path from, Path to) throws IOException {
+  /** Copies a folder into another one, over what is there. */
+  protected static void copyTree(Path from, Path to) throws IOException {
     List<Path> files;
     try (Stream<Path> walk = Files.walk(from)) {
       files = walk.toList();
@@ -233,7 +242,7 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /** Tries for a while: what was killed a moment ago may still write, and remove, files there. */
-  static void deleteTree(Path folder) {
+  public static void deleteTree(Path folder) {
     for (int tries = 0; Files.exists(folder); tries++) {
       try (Stream<Path> files = Files.walk(folder)) {
         files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
@@ -285,7 +294,7 @@ public abstract class ServerProcess implements LocalServer {
   }
 
   /** Whether its process runs, even if it was paused. */
-  boolean isRunning() {
+  public boolean isRunning() {
     Process running = process;
     return running != null && running.isAlive();
   }
@@ -302,12 +311,12 @@ public abstract class ServerProcess implements LocalServer {
    * From now on {@link #close()} and the end of the JVM ask it to stop first: some servers have to
    * give back what outlives a process.
    */
-  void stoppedBy(String signal) {
+  protected void stoppedBy(String signal) {
     stopSignal = signal;
   }
 
   /** Sends a signal and waits until it has ended; kills it if it does not. */
-  void stop(String signal) {
+  protected void stop(String signal) {
     Process running = process;
     if (running != null && running.isAlive()) {
       signal("-CONT");
@@ -433,7 +442,7 @@ public abstract class ServerProcess implements LocalServer {
    * somewhere (from 32,768 on), and other processes that ask here do not get them: each is a lock
    * on a byte of one file. Thread-safe.
    */
-  static final class PortAllocator {
+  private static final class PortAllocator {
     private static final int FIRST = 11_000;
     private static final int LAST = 21_999;
     private static final int TRIES = 10_000;
@@ -459,12 +468,7 @@ public abstract class ServerProcess implements LocalServer {
       }
     }
 
-    /** A port that nobody uses, and nobody else is given. */
-    static int reserve() {
-      return reserveWith(0);
-    }
-
-    /** The same, where the port that is so much higher is reserved too. */
+    /** A port that nobody uses, and nobody else is given; and the one so much higher. */
     static synchronized int reserveWith(int distance) {
       for (int i = 0; i < TRIES; i++) {
         int port = FIRST + RANDOM.nextInt(LAST + 1 - FIRST);

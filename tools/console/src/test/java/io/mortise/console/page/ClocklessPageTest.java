@@ -14,7 +14,7 @@ import io.mortise.admin.SessionInfo;
 import io.mortise.console.ClientProxy;
 import io.mortise.console.Console;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;

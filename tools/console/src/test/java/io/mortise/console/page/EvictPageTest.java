@@ -11,7 +11,7 @@ import io.mortise.LockClient;
 import io.mortise.LockOptions;
 import io.mortise.console.ConsoleAction;
 import io.mortise.testkit.BoundedWait;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;

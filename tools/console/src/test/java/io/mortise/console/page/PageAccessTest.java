@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
 import io.mortise.LockClient;
-import io.mortise.testkit.server.TestStore;
+import io.mortise.testserver.TestStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -126,7 +126,8 @@ class PageAccessTest {
               if (pressed || !document.querySelector('main h1')) return;
               pressed = true;
               document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '3', bubbles: true }));
-            }).observe(document, { subtree: true, childList: true });""");
+            }).observe(document, { subtree: true, childList: true });\
+            """);
     fill();
     console.open();
     assertThat(console.page().locator("h1")).hasText("Waits");

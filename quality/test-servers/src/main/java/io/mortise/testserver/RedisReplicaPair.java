@@ -1,6 +1,7 @@
-package io.mortise.testkit.server;
+package io.mortise.testserver;
 
 import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.server.FaultInjectionProxy;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

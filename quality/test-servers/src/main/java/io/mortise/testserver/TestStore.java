@@ -1,7 +1,8 @@
-package io.mortise.testkit.server;
+package io.mortise.testserver;
 
 import io.mortise.annotation.Beta;
 import io.mortise.testkit.TestPrerequisites;
+import io.mortise.testkit.server.ServerProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

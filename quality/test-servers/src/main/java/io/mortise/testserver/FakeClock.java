@@ -1,4 +1,4 @@
-package io.mortise.testkit.server;
+package io.mortise.testserver;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,5 +1,7 @@
-package io.mortise.testkit.server;
+package io.mortise.testserver;
 
+import io.mortise.testkit.server.LossyDisk;
+import io.mortise.testkit.server.ServerProcess;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,4 +1,4 @@
-package io.mortise.testkit.server;
+package io.mortise.testserver;
 
 import io.mortise.testkit.BoundedWait;
 import java.nio.file.Path;

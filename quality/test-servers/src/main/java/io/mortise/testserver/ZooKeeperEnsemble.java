@@ -1,6 +1,9 @@
-package io.mortise.testkit.server;
+package io.mortise.testserver;
 
 import io.mortise.testkit.BoundedWait;
+import io.mortise.testkit.server.FaultInjectionProxy;
+import io.mortise.testkit.server.LocalServer;
+import io.mortise.testkit.server.ServerProcess;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

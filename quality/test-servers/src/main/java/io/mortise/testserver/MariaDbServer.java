@@ -1,6 +1,8 @@
-package io.mortise.testkit.server;
+package io.mortise.testserver;
 
-import io.mortise.testkit.server.MySqlServer.MySqlServerSupport;
+import io.mortise.testkit.server.LossyDisk;
+import io.mortise.testkit.server.ServerProcess;
+import io.mortise.testserver.MySqlServer.MySqlServerSupport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

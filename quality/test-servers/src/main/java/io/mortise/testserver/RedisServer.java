@@ -1,5 +1,6 @@
-package io.mortise.testkit.server;
+package io.mortise.testserver;
 
+import io.mortise.testkit.server.ServerProcess;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -133,9 +134,9 @@ public final class RedisServer extends ServerProcess {
   static RedisServer start(
       Path binary, @Nullable RedisSecurity access, int distance, String... arguments) {
     if (access == null) {
-      return start(binary, ServerProcess.PortAllocator.reserveWith(distance), arguments);
+      return start(binary, freePort(distance), arguments);
     }
-    int tlsPort = ServerProcess.PortAllocator.reserveWith(distance);
+    int tlsPort = freePort(distance);
     List<String> all = new ArrayList<>(access.ofServers(tlsPort));
     all.addAll(List.of(arguments));
     return start(List.of(), binary, freePort(), tlsPort, access, all);

@@ -1,16 +1,9 @@
-package io.mortise.testkit.server;
+package io.mortise.testserver;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.URI;
-import java.nio.file.Files;
+import io.mortise.testkit.server.TlsCertificate;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * What Redis servers ask of who wants in: TLS, and passwords. Servers and Sentinels talk to each
@@ -22,55 +15,10 @@ import java.util.Objects;
  * @param sentinelPassword of the Sentinels
  */
 public record RedisSecurity(Path certificate, Path key, String password, String sentinelPassword) {
-  private static final String STORE_PASSWORD = "changeit";
-
   /** Makes a certificate and its key in the folder; takes a second. */
   public static RedisSecurity make(Path folder, String password, String sentinelPassword) {
-    try {
-      Path store = folder.resolve("keys.p12");
-      ServerProcess.run(
-          folder,
-          List.of(
-              Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-              "-genkeypair",
-              "-alias",
-              "redis",
-              "-keyalg",
-              "EC",
-              "-validity",
-              "2",
-              "-dname",
-              "CN=redis",
-              "-ext",
-              "san=ip:127.0.0.1",
-              "-storetype",
-              "PKCS12",
-              "-storepass",
-              STORE_PASSWORD,
-              "-keystore",
-              store.toString()));
-      KeyStore keys = KeyStore.getInstance(store.toFile(), STORE_PASSWORD.toCharArray());
-      return new RedisSecurity(
-          write(
-              folder.resolve("cert.pem"), "CERTIFICATE", keys.getCertificate("redis").getEncoded()),
-          write(
-              folder.resolve("key.pem"),
-              "PRIVATE KEY",
-              Objects.requireNonNull(keys.getKey("redis", STORE_PASSWORD.toCharArray()))
-                  .getEncoded()),
-          password,
-          sentinelPassword);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } catch (GeneralSecurityException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private static Path write(Path file, String kind, byte[] der) throws IOException {
-    String body = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(der);
-    return Files.writeString(
-        file, "-----BEGIN " + kind + "-----\n" + body + "\n-----END " + kind + "-----\n");
+    TlsCertificate made = TlsCertificate.make(folder);
+    return new RedisSecurity(made.certificate(), made.key(), password, sentinelPassword);
   }
 
   /** What makes a server speak TLS on this port, as on the command line of {@code redis-server}. */
@@ -113,6 +61,6 @@ public record RedisSecurity(Path certificate, Path key, String password, String 
 
   /** What a URL needs behind its question mark to trust the certificate. */
   public String trusted() {
-    return "ca=" + URI.create("file:" + certificate).getRawPath();
+    return new TlsCertificate(certificate, key).trusted();
   }
 }

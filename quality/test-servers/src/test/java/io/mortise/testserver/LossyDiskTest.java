@@ -1,9 +1,8 @@
-package io.mortise.testkit;
+package io.mortise.testserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.testkit.server.LossyDisk;
-import io.mortise.testkit.server.RedisServer;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -1,5 +1,6 @@
-package io.mortise.testkit.server;
+package io.mortise.testserver;
 
+import io.mortise.testkit.server.ServerProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
