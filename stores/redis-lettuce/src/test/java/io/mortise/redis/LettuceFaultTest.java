@@ -1,6 +1,9 @@
 package io.mortise.redis;
 
+import org.junit.jupiter.api.Tag;
+
 /** Faults met by Lettuce end as those that our own transport meets. */
+@Tag("extended")
 class LettuceFaultTest extends RedisFaultTest {
   @Override
   String transport() {

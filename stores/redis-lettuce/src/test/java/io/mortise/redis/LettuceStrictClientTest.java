@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 
 /** What users may take for granted over Lettuce, and where no server's clock ends a session. */
 @ContractFor({"redis", "rediss"})
-@Tag("extended")
+@Tag("product")
 class LettuceStrictClientTest extends LockClientContract {
   LettuceStrictClientTest() {
     super(new RedisUnderTest(RedisServers.REDIS_6, "wire=lettuce&strict-expiry=true"));

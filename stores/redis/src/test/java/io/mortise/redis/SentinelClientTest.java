@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 
 /** What users may take for granted, on the master that Sentinels name. */
 @ContractFor({"redis-sentinel", "rediss-sentinel"})
-@Tag("extended")
+@Tag("product")
 class SentinelClientTest extends LockClientContract {
   private static RedisSentinels set;
 

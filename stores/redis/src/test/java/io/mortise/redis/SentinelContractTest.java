@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 
 /** The master that Sentinels name keeps the contract. */
 @ContractFor({"redis-sentinel", "rediss-sentinel"})
-@Tag("extended")
+@Tag("product")
 class SentinelContractTest extends LockStoreContract {
   private static RedisSentinels set;
 

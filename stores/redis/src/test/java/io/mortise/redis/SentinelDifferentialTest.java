@@ -6,9 +6,11 @@ import io.mortise.testserver.RedisSentinels;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The master that Sentinels name answers as the reference does. */
 @ContractFor({"redis-sentinel", "rediss-sentinel"})
+@Tag("extended")
 class SentinelDifferentialTest extends DifferentialContract {
   private static RedisSentinels set;
 

@@ -8,10 +8,12 @@ import java.io.File;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The tool brings MariaDB's driver only, and MySQL is used by it. */
+@Tag("extended")
 class MySqlCliTest {
   @TempDir Path folder;
 

@@ -15,9 +15,11 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An operator's way from an alarm to its end, with services that are processes on a real Redis. */
+@Tag("extended")
 class OperatorTest {
   private static final Duration SEEN = Duration.ofSeconds(5);
 

@@ -22,10 +22,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What is shown of a store that has no clock, so that only a waiter finds out who is dead. */
+@Tag("extended")
 class ClocklessPageTest {
   private static final Duration RENEWED_AGO = Duration.ofSeconds(11);
 

@@ -3,12 +3,14 @@ package io.mortise.torture.hazards;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.testkit.RerunIfPaused;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** As {@link HazardsTest}, with several servers; by itself since quorums wait for their servers. */
 @Timeout(180)
 @RerunIfPaused
+@Tag("extended")
 class QuorumHazardsTest {
   @Test
   void givenServerOfAQuorumThatForgets_whenItVotes_thenNoTwoHold() throws Exception {
