@@ -14,7 +14,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -59,11 +58,6 @@ class JvmSettingsTest {
         Map.of("socksProxyHost", "127.0.0.1", "socksProxyPort", "1"));
   }
 
-  private static Stream<Arguments> settingsOfEach() throws Exception {
-    return settings()
-        .flatMap(given -> Stream.of(Scheme.values()).map(scheme -> Arguments.of(scheme, given)));
-  }
-
   private void set(Map<String, String> given) {
     given.forEach((name, value) -> before.put(name, System.setProperty(name, value)));
     // It is read once, and kept for the JVM.
@@ -84,14 +78,14 @@ class JvmSettingsTest {
   }
 
   @ParameterizedTest
-  @MethodSource("settingsOfEach")
-  void givenSettingsOfTheJvmForOtherClients_thenLocksAreTakenAsTheUrlSays(
-      Scheme scheme, Map<String, String> given) throws Exception {
+  @MethodSource("settings")
+  void givenSettingsOfTheJvmForOtherClients_thenLocksAreTakenAsTheUrlSays(Map<String, String> given)
+      throws Exception {
     set(given);
     try (LockClient one =
-            LockClient.connect(scheme.url(TestServer.shared().address(), "/jvm-settings"));
+            LockClient.connect(Scheme.ZK.url(TestServer.shared().address(), "/jvm-settings"));
         LockClient other =
-            LockClient.connect(scheme.url(TestServer.shared().address(), "/jvm-settings"))) {
+            LockClient.connect(Scheme.ZK.url(TestServer.shared().address(), "/jvm-settings"))) {
       Lease lease = one.lock("a").acquireWithin(TestServer.LONG);
       assertThat(other.lock("a").tryAcquire()).isEmpty();
       assertThat(lease.isValid()).isTrue();

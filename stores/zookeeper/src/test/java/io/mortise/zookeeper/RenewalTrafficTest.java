@@ -2,7 +2,6 @@ package io.mortise.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.curator.CuratorStore;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.Renewal;
@@ -24,8 +23,6 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** What renewals cost, as the server counts it. Nobody else speaks to it. */
 @Tag("extended")
@@ -63,12 +60,11 @@ class RenewalTrafficTest {
     return store.open(spec, notifications -> {});
   }
 
-  @ParameterizedTest
-  @EnumSource
+  @Test
   @RerunIfPaused
-  void givenSessionThatIsRenewed_thenARenewalTakesThreePacketsAtMost(Scheme scheme) {
+  void givenSessionThatIsRenewed_thenARenewalTakesThreePacketsAtMost() {
     int renewals = 3;
-    try (LockStore store = open(scheme)) {
+    try (LockStore store = open()) {
       StoreSession session = session(store, Duration.ofSeconds(4));
       assertThat(BoundedWait.join(session.renew(0, 1, List.of())))
           .isInstanceOf(Renewal.Renewed.class);
@@ -86,10 +82,9 @@ class RenewalTrafficTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void givenSessionThatWasAskedForOftenUntilItOpened_thenThatCostsLittle(Scheme scheme) {
-    try (LockStore store = open(scheme)) {
+  @Test
+  void givenSessionThatWasAskedForOftenUntilItOpened_thenThatCostsLittle() {
+    try (LockStore store = open()) {
       line.weather(NetworkCondition.FROZEN);
       StoreSession session = session(store, Duration.ofMinutes(1));
       List<CompletionStage<Renewal>> asked = new ArrayList<>();
@@ -107,13 +102,12 @@ class RenewalTrafficTest {
   }
 
   /** Of a client that was handed in it is not known since when its session lives. */
-  @ParameterizedTest
-  @EnumSource
-  void givenManyRenewalsAtOnce_andNothingKnownBefore_thenEachEnds_andCostsFourPacketsAtMost(
-      Scheme scheme) throws Exception {
+  @Test
+  void givenManyRenewalsAtOnce_andNothingKnownBefore_thenEachEnds_andCostsFourPacketsAtMost()
+      throws Exception {
     int renewals = 40;
     ZooKeeper client = TestServer.connect("127.0.0.1:" + line.port(), Duration.ofMinutes(3));
-    try (LockStore store = over(scheme, client)) {
+    try (LockStore store = over(client)) {
       StoreSession session = session(store, Duration.ofMinutes(1));
       long before = received();
       List<CompletionStage<Renewal>> asked = new ArrayList<>();
@@ -128,16 +122,12 @@ class RenewalTrafficTest {
     }
   }
 
-  private LockStore open(Scheme scheme) {
-    return scheme == Scheme.ZK
-        ? ZooKeeperStore.open(scheme.url("127.0.0.1:" + line.port(), "/renewals"))
-        : CuratorStore.open(scheme.url("127.0.0.1:" + line.port(), "/renewals"));
+  private LockStore open() {
+    return ZooKeeperStore.open(Scheme.ZK.url("127.0.0.1:" + line.port(), "/renewals"));
   }
 
-  private static LockStore over(Scheme scheme, ZooKeeper client) {
+  private static LockStore over(ZooKeeper client) {
     Duration tick = Duration.ofMillis(100);
-    return scheme == Scheme.ZK
-        ? ZooKeeperStore.over(client, ZooKeeperStore.Options.DEFAULT.withTick(tick))
-        : CuratorStore.over(() -> client, CuratorStore.Options.DEFAULT.withTick(tick));
+    return ZooKeeperStore.over(client, ZooKeeperStore.Options.DEFAULT.withTick(tick));
   }
 }

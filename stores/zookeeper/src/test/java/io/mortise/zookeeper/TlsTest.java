@@ -18,9 +18,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A server that speaks TLS and wants to see a certificate; ours stand in key stores. One test after
@@ -88,15 +87,13 @@ class TlsTest {
         "-----BEGIN CERTIFICATE-----\n" + body + "\n-----END CERTIFICATE-----\n");
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void givenKeyInPlaceOfACertificate_thenItIsRefusedByName(Scheme scheme) throws Exception {
+  @Test
+  void givenKeyInPlaceOfACertificate_thenItIsRefusedByName() throws Exception {
     String key = file("key.pem");
     Files.writeString(
         Path.of(key), "-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n");
     assertThatThrownBy(
-            () ->
-                LockClient.connect(url(scheme, "client.p12", "").replace(file("server.pem"), key)))
+            () -> LockClient.connect(url("client.p12", "").replace(file("server.pem"), key)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("'" + key + "', the parameter 'ca' of store URL");
   }
@@ -122,8 +119,8 @@ class TlsTest {
     assertThat(process.exitValue()).as(said).isZero();
   }
 
-  private static String url(Scheme scheme, String keys, String more) {
-    return scheme.url(address, "/tls")
+  private static String url(String keys, String more) {
+    return Scheme.ZK.url(address, "/tls")
         + "&tls=true&ca="
         + file("server.pem")
         + "&keystore="
@@ -133,16 +130,15 @@ class TlsTest {
         + more;
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void givenKeysThatTheServerTrusts_thenLocksAreTaken_andKeptOverAConnectionOfTheirOwn(
-      Scheme scheme) throws Exception {
+  @Test
+  void givenKeysThatTheServerTrusts_thenLocksAreTaken_andKeptOverAConnectionOfTheirOwn()
+      throws Exception {
     try (LockClient one =
             LockClient.builder()
-                .url(url(scheme, "client.p12", PATIENT))
+                .url(url("client.p12", PATIENT))
                 .ttl(Duration.ofSeconds(20))
                 .build();
-        LockClient other = LockClient.connect(url(scheme, "client.p12", PATIENT))) {
+        LockClient other = LockClient.connect(url("client.p12", PATIENT))) {
       Lease lease = one.lock("a").acquireWithin(TestServer.LONG);
       assertThat(other.lock("a").tryAcquire()).isEmpty();
       assertThat(lease.isValid()).isTrue();
@@ -151,15 +147,13 @@ class TlsTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void givenServerOrClientThatTheOtherDoesNotTrust_thenNobodyIsConnected(Scheme scheme) {
+  @Test
+  void givenServerOrClientThatTheOtherDoesNotTrust_thenNobodyIsConnected() {
     List<String> wrong =
         List.of(
-            url(scheme, "stranger.p12", "&timeout=800ms"),
-            url(scheme, "client.p12", "&timeout=800ms")
-                .replace(file("server.pem"), file("stranger.pem")),
-            url(scheme, "client.p12", "&timeout=800ms").replace("127.0.0.1:", "127.0.0.2:"));
+            url("stranger.p12", "&timeout=800ms"),
+            url("client.p12", "&timeout=800ms").replace(file("server.pem"), file("stranger.pem")),
+            url("client.p12", "&timeout=800ms").replace("127.0.0.1:", "127.0.0.2:"));
     for (String url : wrong) {
       assertThatThrownBy(() -> LockClient.connect(url))
           .as(url)
@@ -168,15 +162,11 @@ class TlsTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void givenPortWithoutTls_whenOpenedWithIt_thenTheStoreIsUnfit_andTheMessageSaysWhatToChange(
-      Scheme scheme) {
+  @Test
+  void givenPortWithoutTls_whenOpenedWithIt_thenTheStoreIsUnfit_andTheMessageSaysWhatToChange() {
     long start = System.nanoTime();
     assertThatThrownBy(
-            () ->
-                LockClient.connect(
-                    url(scheme, "client.p12", PATIENT).replace(address, server.address())))
+            () -> LockClient.connect(url("client.p12", PATIENT).replace(address, server.address())))
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("'" + server.address() + "' does not speak TLS. Leave out tls=true")
         .hasMessageContaining("secureClientPort");
@@ -185,21 +175,18 @@ class TlsTest {
         .isLessThan(Duration.ofSeconds(25));
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void givenPortWithTls_whenOpenedWithoutIt_thenTheStoreIsUnfit_andTheMessageSaysWhatToChange(
-      Scheme scheme) {
-    assertThatThrownBy(() -> LockClient.connect(scheme.url(address, "/tls") + PATIENT))
+  @Test
+  void givenPortWithTls_whenOpenedWithoutIt_thenTheStoreIsUnfit_andTheMessageSaysWhatToChange() {
+    assertThatThrownBy(() -> LockClient.connect(Scheme.ZK.url(address, "/tls") + PATIENT))
         .isInstanceOf(StoreUnfitException.class)
         .hasMessageContaining("'" + address + "' speaks TLS only. Add tls=true")
         .hasMessageContaining("clientPort");
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void givenTwoServersOfWhichOneHasTls_thenTheOtherIsConnectedTo(Scheme scheme) throws Exception {
+  @Test
+  void givenTwoServersOfWhichOneHasTls_thenTheOtherIsConnectedTo() throws Exception {
     String both = address + "," + server.address();
-    try (LockClient client = LockClient.connect(scheme.url(both, "/two") + PATIENT)) {
+    try (LockClient client = LockClient.connect(Scheme.ZK.url(both, "/two") + PATIENT)) {
       client.lock("a").acquireWithin(TestServer.LONG).close();
     }
   }
