@@ -44,8 +44,7 @@ final class HiddenMembers {
           "io.mortise.internal.liveness",
           "io.mortise.internal.runtime",
           "io.mortise.internal.storekit",
-          "io.mortise.internal.table",
-          "io.mortise.testkit.history");
+          "io.mortise.internal.table");
 
   static final ArchRule CLOSED =
       classes()

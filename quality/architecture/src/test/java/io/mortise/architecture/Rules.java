@@ -127,6 +127,7 @@ final class Rules {
           "io.mortise.testkit.contract.differential",
           "io.mortise.testkit.contract.document",
           "io.mortise.testkit.contract.store",
+          "io.mortise.testkit.history",
           "io.mortise.testkit.server",
           "io.mortise.testserver");
 

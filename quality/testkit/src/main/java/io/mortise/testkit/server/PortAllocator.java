@@ -1,0 +1,81 @@
+package io.mortise.testkit.server;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Ports that servers of tests listen on, for as long as this process lives, also while a server is
+ * down and about to come back. They are not among those that the system gives to connections
+ * somewhere (from 32,768 on), and other processes that ask here do not get them: each is a lock on
+ * a byte of one file. Thread-safe.
+ */
+final class PortAllocator {
+  private static final int FIRST = 11_000;
+  private static final int LAST = 21_999;
+  private static final int TRIES = 10_000;
+
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /** A channel that is closed gives back its locks, and so does one that nobody refers to. */
+  private static final List<FileLock> RESERVED = new ArrayList<>();
+
+  private static final FileChannel FILE = open();
+
+  private PortAllocator() {}
+
+  private static FileChannel open() {
+    Path file =
+        Path.of(System.getProperty("java.io.tmpdir"))
+            .resolve("mortise-ports-" + System.getProperty("user.name"));
+    try {
+      Files.createDirectories(file.getParent());
+      return FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A port that nobody uses, and nobody else is given; and the one so much higher. */
+  static synchronized int reserveWith(int distance) {
+    for (int i = 0; i < TRIES; i++) {
+      int port = FIRST + RANDOM.nextInt(LAST + 1 - FIRST);
+      if (isReserved(port)
+          && isFree(port)
+          && (distance == 0 || (isReserved(port + distance) && isFree(port + distance)))) {
+        return port;
+      }
+    }
+    throw new IllegalStateException(
+        "No port of the loopback between " + FIRST + " and " + LAST + " is free.");
+  }
+
+  private static boolean isReserved(int port) {
+    try {
+      FileLock lock = FILE.tryLock(port, 1, false);
+      return lock != null && RESERVED.add(lock);
+    } catch (OverlappingFileLockException e) {
+      return false;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean isFree(int port) {
+    try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+      return free.isBound();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}
