@@ -9,9 +9,11 @@ import io.mortise.testserver.NatsServer;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A server that finds on its disk what was forced to it, and nothing else. */
+@Tag("extended")
 class NatsPowerLossTest {
   private static final Duration LONG = Duration.ofSeconds(60);
 

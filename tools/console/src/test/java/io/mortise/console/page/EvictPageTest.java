@@ -16,10 +16,12 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Evicting from the page, and what a page may not do. */
+@Tag("extended")
 class EvictPageTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 

@@ -13,10 +13,12 @@ import io.mortise.testserver.TestStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Overview, history, doctor, guarantees, hazards, and what can be kept of them. */
+@Tag("extended")
 class OtherPagesTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 

@@ -10,10 +10,12 @@ import io.mortise.testserver.TestStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The page for readers of the screen, for the keyboard alone, and on a phone. */
+@Tag("extended")
 class PageAccessTest {
   private static final List<String> PAGES =
       List.of(

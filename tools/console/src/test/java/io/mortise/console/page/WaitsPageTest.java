@@ -7,10 +7,12 @@ import io.mortise.Lease;
 import io.mortise.LockClient;
 import io.mortise.testserver.TestStore;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Who waits for whom. */
+@Tag("extended")
 class WaitsPageTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
 
