@@ -3,6 +3,8 @@
  * a free port of the loopback, gone when the test ends. Start at {@link
  * io.mortise.testserver.TestStore}, or at a server, such as {@link
  * io.mortise.testserver.RedisServer}.
+ *
+ * <p>Published for {@code mortise-torture} only: it changes with our tests, and is no API.
  */
 @NullMarked
 package io.mortise.testserver;
