@@ -23,6 +23,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 /** What renewals cost, as the server counts it. Nobody else speaks to it. */
 @Tag("extended")
