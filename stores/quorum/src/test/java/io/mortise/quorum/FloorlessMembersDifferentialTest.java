@@ -4,7 +4,7 @@ import io.mortise.testkit.contract.ContractFor;
 import io.mortise.testkit.contract.differential.DifferentialContract;
 import org.junit.jupiter.api.Tag;
 
-/** Members that mint tokens but know no floor, as ZooKeeper, make a lock without tokens. */
+/** Members that mint tokens but know no floor, like ZooKeeper, make a lock without tokens. */
 @ContractFor("quorum")
 @Tag("extended")
 class FloorlessMembersDifferentialTest extends DifferentialContract {

@@ -2,7 +2,7 @@ package io.mortise.redis;
 
 import org.junit.jupiter.api.Tag;
 
-/** Faults met by Lettuce end as those that our own transport meets. */
+/** Faults have the same outcome with Lettuce as with our own transport. */
 @Tag("extended")
 class LettuceFaultTest extends RedisFaultTest {
   @Override
@@ -10,7 +10,7 @@ class LettuceFaultTest extends RedisFaultTest {
     return "lettuce";
   }
 
-  /** Lettuce logs it, and does not tell. */
+  /** Lettuce logs the reason, and does not report it. */
   @Override
   String refusedPassword() {
     return "There is no connection";

@@ -2,7 +2,7 @@ package io.mortise.redis;
 
 import org.junit.jupiter.api.Tag;
 
-/** Waiters that die, by Lettuce. */
+/** Killed waiters, by Lettuce. */
 @Tag("extended")
 class LettuceKilledWaiterTest extends KilledWaiterTest {
   @Override

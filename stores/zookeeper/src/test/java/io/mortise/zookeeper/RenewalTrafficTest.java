@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What renewals cost, as the server counts it. Nobody else speaks to it. */
+/** The cost of renewals by the server's count, without other clients. */
 @Tag("extended")
 class RenewalTrafficTest {
   private static final Pattern RECEIVED = Pattern.compile("recved=(\\d+)");
@@ -45,7 +45,7 @@ class RenewalTrafficTest {
     server.close();
   }
 
-  /** Packets of all clients, pings among them. */
+  /** Packets of all clients, including pings. */
   private long received() {
     return RECEIVED
         .matcher(server.ask("cons"))
@@ -77,7 +77,7 @@ class RenewalTrafficTest {
             .isInstanceOf(Renewal.Renewed.class);
       }
       long after = received();
-      // The two connections send pings as well, each after a second in which nothing else is said.
+      // The two connections send pings as well, each after an idle second.
       long pings = 2 + 2 * Duration.ofNanos(System.nanoTime() - since).toSeconds();
       assertThat(after - before).isBetween((long) renewals, 3L * renewals + pings);
     }
@@ -102,7 +102,7 @@ class RenewalTrafficTest {
     }
   }
 
-  /** Of a client that was handed in it is not known since when its session lives. */
+  /** For a client that was handed in, the start of its session is unknown. */
   @Test
   void givenManyRenewalsAtOnce_andNothingKnownBefore_thenEachEnds_andCostsFourPacketsAtMost()
       throws Exception {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of locks when the time of day of the server is set: nothing. */
+/** Setting the server's time of day does not affect locks. */
 @RerunIfPaused
 class ZooKeeperClockTest {
   private static final Duration TTL = Duration.ofSeconds(2);
@@ -28,7 +28,7 @@ class ZooKeeperClockTest {
 
   @BeforeAll
   static void start() {
-    // A server that read the file whenever it asks for the time would be late with everything.
+    // A server that read the file at each time request would be late with everything.
     clock = TestPrerequisites.required(FakeClock.late(Duration.ofSeconds(1)), "libfaketime");
     server = ZooKeeperServer.start(TestServer.setup(), clock);
   }
