@@ -129,6 +129,6 @@ class RenewalTrafficTest {
 
   private static LockStore over(ZooKeeper client) {
     Duration tick = Duration.ofMillis(100);
-    return ZooKeeperStore.over(client, ZooKeeperStore.Options.DEFAULT.withTick(tick));
+    return ZooKeeperStore.over(client, ZooKeeperOptions.DEFAULT.withTick(tick));
   }
 }
