@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The rules of {@link Rules} over all modules, with a look that none is missing. */
+/** Checks {@link Rules} in all modules, and that no module is missing. */
 class ArchitectureTest {
   private static final JavaClasses ALL =
       new ClassFileImporter()

@@ -19,7 +19,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** The contract fails for a store that breaks any of the rules: it tests what it says. */
+/** The contract fails for a store that breaks any of the rules: so its tests are effective. */
 @Tag("extended")
 class TableRuleMutantsTest {
   private static final ThreadLocal<TableRules> RULES =

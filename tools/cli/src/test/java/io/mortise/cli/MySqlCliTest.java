@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The tool brings MariaDB's driver only, and MySQL is used by it. */
+/** The tool contains MariaDB's driver only, which serves MySQL too. */
 @Tag("extended")
 class MySqlCliTest {
   @TempDir Path folder;

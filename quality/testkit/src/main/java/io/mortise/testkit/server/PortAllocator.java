@@ -15,10 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Ports that servers of tests listen on, for as long as this process lives, also while a server is
- * down and about to come back. They are not among those that the system gives to connections
- * somewhere (from 32,768 on), and other processes that ask here do not get them: each is a lock on
- * a byte of one file. Thread-safe.
+ * Ports of test servers, reserved while this process lives, even while a server is restarting. They
+ * are below the ephemeral ports (from 32,768 on). Other processes do not get them: each port is a
+ * lock on a byte of one file. Thread-safe.
  */
 final class PortAllocator {
   private static final int FIRST = 11_000;
@@ -27,7 +26,7 @@ final class PortAllocator {
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** A channel that is closed gives back its locks, and so does one that nobody refers to. */
+  /** Strong references: a closed or collected channel releases its locks. */
   private static final List<FileLock> RESERVED = new ArrayList<>();
 
   private static final FileChannel FILE = open();
@@ -46,7 +45,7 @@ final class PortAllocator {
     }
   }
 
-  /** A port that nobody uses, and nobody else is given; and the one so much higher. */
+  /** Reserves an unused port together with the one higher by this distance. */
   static synchronized int reserveWith(int distance) {
     for (int i = 0; i < TRIES; i++) {
       int port = FIRST + RANDOM.nextInt(LAST + 1 - FIRST);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Overview, history, doctor, guarantees, hazards, and what can be kept of them. */
+/** Overview, history, doctor, guarantees and hazards, with their downloads. */
 @Tag("extended")
 class OtherPagesTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();
@@ -40,7 +40,7 @@ class OtherPagesTest {
     assertThat(console.row("invoice/")).isVisible();
   }
 
-  /** A process that only waits has a short session, and is as well as any other. */
+  /** A process that only waits has a short session, but is healthy. */
   @Test
   void givenWaiter_whenProcessesAreShown_thenItIsNotShownAsAboutToEnd() {
     console.start(TestStore.MEMORY.newUrl());

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Who waits for whom. */
+/** The page of waits between processes. */
 @Tag("extended")
 class WaitsPageTest {
   @RegisterExtension final ConsolePage console = new ConsolePage();

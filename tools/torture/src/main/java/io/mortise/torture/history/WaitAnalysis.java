@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
 
-/** How long a lock stayed shut although somebody wanted it, and in which order it was given. */
+/** The times for which a wanted lock stayed taken, and the order of its grants. */
 final class WaitAnalysis {
   /**
-   * A time in which somebody waited and nobody held.
+   * A time with a waiter but without a holder.
    *
-   * @param from when the last holder had given back, or when somebody began to wait
-   * @param until when somebody held, or had waited for as long as it wanted
-   * @param free when the last holder had given back, or was not heard of any more
+   * @param from the end of the last hold, or the begin of the wait
+   * @param until the begin of the next hold, or the timeout of the wait
+   * @param free the end of the last hold, or the last sign of its holder
    */
   record HandoffGap(long from, long until, long free) {}
 

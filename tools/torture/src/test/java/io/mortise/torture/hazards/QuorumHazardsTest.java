@@ -7,7 +7,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** As {@link HazardsTest}, with several servers; by itself since quorums wait for their servers. */
+/**
+ * Like {@link HazardsTest}, with several servers; separate since quorums wait for their servers.
+ */
 @Timeout(180)
 @RerunIfPaused
 @Tag("extended")

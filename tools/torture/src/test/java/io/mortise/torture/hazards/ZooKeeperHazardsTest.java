@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** As {@link HazardsTest}, with ZooKeeper. */
+/** Like {@link HazardsTest}, with ZooKeeper. */
 @Timeout(180)
 @RerunIfPaused
 @Tag("extended")
