@@ -42,6 +42,7 @@ final class HiddenMembers {
       Set.of(
           "io.mortise.internal.client",
           "io.mortise.internal.queue",
+          "io.mortise.internal.recipe",
           "io.mortise.internal.runtime",
           "io.mortise.support.internal.store",
           "io.mortise.support.liveness",
