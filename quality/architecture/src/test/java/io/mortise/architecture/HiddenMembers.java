@@ -48,8 +48,7 @@ final class HiddenMembers {
           "io.mortise.support.liveness",
           "io.mortise.support.memory",
           "io.mortise.support.partition",
-          "io.mortise.support.table",
-          "io.mortise.testkit.history");
+          "io.mortise.support.table");
 
   static final ArchRule CLOSED =
       classes()
