@@ -53,10 +53,10 @@ class DatabasePoolTest {
     config.setConnectionInitSql(
         kind == FieldStore.POSTGRESQL
             ? "SET statement_timeout = '77s'; SET lock_timeout = '66s'; SET jit = off; SET TIME"
-                  + " ZONE 'Asia/Tokyo'"
+                + " ZONE 'Asia/Tokyo'"
             : "SET SESSION time_zone = '+02:00', sql_mode = 'ANSI,STRICT_TRANS_TABLES',"
-                  + " wait_timeout = 777, lock_wait_timeout = 77, innodb_lock_wait_timeout = 7,"
-                  + " sql_safe_updates = 1");
+                + " wait_timeout = 777, lock_wait_timeout = 77, innodb_lock_wait_timeout = 7,"
+                + " sql_safe_updates = 1");
     try (HikariDataSource pool = new HikariDataSource(config)) {
       Set<String> before = settings(kind, pool);
       useAndClose(pool, "namespace=settings");
@@ -220,8 +220,8 @@ class DatabasePoolTest {
             ? "SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings"
                 + " WHERE context IN ('user', 'superuser') AND name NOT LIKE 'transaction_%'"
             : "SELECT CONCAT_WS(' ', @@time_zone, @@sql_mode, @@wait_timeout, @@lock_wait_timeout,"
-                  + " @@innodb_lock_wait_timeout, @@sql_safe_updates, @@sql_select_limit,"
-                  + " @@completion_type, "
+                + " @@innodb_lock_wait_timeout, @@sql_safe_updates, @@sql_select_limit,"
+                + " @@completion_type, "
                 + (kind == FieldStore.MYSQL
                     ? "@@max_execution_time)"
                     : "@@max_statement_time, @@idle_transaction_timeout)"));
