@@ -1,8 +1,8 @@
 /**
- * The lock API, the engine behind it, and the in-memory store that is the reference for all others.
- * Start reading at {@code io.mortise}, or at {@code io.mortise.spi} to write a store.
+ * The lock API, the engine behind it, and what a store implements. Start reading at {@code
+ * io.mortise}, or at {@code io.mortise.spi} to write a store.
  */
-@SuppressWarnings("module") // qualified exports name io.mortise.testkit, which is compiled later
+@SuppressWarnings("module") // qualified exports name modules of stores, which are compiled later
 module io.mortise.core {
   requires org.slf4j;
   requires static transitive org.jspecify;
@@ -17,20 +17,11 @@ module io.mortise.core {
   exports io.mortise.guarantee;
   exports io.mortise.recipe;
   exports io.mortise.spi;
-  exports io.mortise.spi.document;
-  exports io.mortise.spi.partition;
   exports io.mortise.spi.time;
   exports io.mortise.internal.client to
       io.mortise.testkit;
-  exports io.mortise.internal.http to
-      io.mortise.consul,
-      io.mortise.dynamodb,
-      io.mortise.etcd;
-  exports io.mortise.internal.liveness to
-      io.mortise.dynamodb,
-      io.mortise.jdbc,
-      io.mortise.redis,
-      io.mortise.testkit;
+  // To everybody: the ZooKeeper store is on the class path even where this is a module (ADR 60).
+  exports io.mortise.internal.queue;
   exports io.mortise.internal.runtime to
       io.mortise.consul,
       io.mortise.dynamodb,
@@ -41,11 +32,7 @@ module io.mortise.core {
       io.mortise.quorum,
       io.mortise.redis,
       io.mortise.sql,
-      io.mortise.testkit;
-  // To everybody: the ZooKeeper store is on the class path even where this is a module (ADR 60).
-  exports io.mortise.internal.storekit;
-  exports io.mortise.internal.table to
-      io.mortise.jdbc,
+      io.mortise.support,
       io.mortise.testkit;
 
   uses io.mortise.LockClientBuilder;
@@ -53,6 +40,4 @@ module io.mortise.core {
 
   provides io.mortise.LockClientBuilder with
       io.mortise.internal.client.EngineClientBuilder;
-  provides io.mortise.spi.LockStoreProvider with
-      io.mortise.internal.table.MemStoreProvider;
 }

@@ -4,6 +4,7 @@
  */
 module io.mortise.sql {
   requires transitive io.mortise.core;
+  requires io.mortise.support;
   requires transitive java.sql;
   requires org.slf4j;
   requires static transitive org.jspecify;

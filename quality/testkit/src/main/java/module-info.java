@@ -4,6 +4,7 @@
  */
 module io.mortise.testkit {
   requires transitive io.mortise.core;
+  requires transitive io.mortise.support;
   requires transitive org.junit.jupiter.api;
   requires java.sql;
   requires org.assertj.core;

@@ -2,6 +2,7 @@
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module io.mortise.dynamodb {
   requires transitive io.mortise.core;
+  requires io.mortise.support;
   requires transitive software.amazon.awssdk.services.dynamodb;
   requires software.amazon.awssdk.awscore;
   requires software.amazon.awssdk.core;

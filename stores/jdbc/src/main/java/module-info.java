@@ -5,6 +5,7 @@
 @SuppressWarnings("module") // The driver need not be there.
 module io.mortise.jdbc {
   requires transitive io.mortise.core;
+  requires io.mortise.support;
   requires transitive java.sql;
   requires org.slf4j;
   requires static transitive org.jspecify;

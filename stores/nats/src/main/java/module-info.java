@@ -2,6 +2,7 @@
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module io.mortise.nats {
   requires transitive io.mortise.core;
+  requires io.mortise.support;
   requires transitive io.nats.jnats;
   requires static transitive org.jspecify;
 

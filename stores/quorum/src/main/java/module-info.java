@@ -3,6 +3,7 @@
  */
 module io.mortise.quorum {
   requires transitive io.mortise.core;
+  requires io.mortise.support;
   requires org.slf4j;
   requires static transitive org.jspecify;
 

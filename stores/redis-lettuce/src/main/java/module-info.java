@@ -5,6 +5,7 @@
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module io.mortise.redis.lettuce {
   requires transitive io.mortise.redis;
+  requires io.mortise.support;
   requires transitive lettuce.core;
   requires io.netty.common;
   requires io.netty.transport;

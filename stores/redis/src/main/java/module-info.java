@@ -2,6 +2,7 @@
 @SuppressWarnings("module") // io.mortise.redis.lettuce is compiled later
 module io.mortise.redis {
   requires transitive io.mortise.core;
+  requires io.mortise.support;
   requires org.slf4j;
   requires static transitive org.jspecify;
 

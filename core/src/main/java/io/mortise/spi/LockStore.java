@@ -116,9 +116,9 @@ public interface LockStore extends Store {
         + NameSuggestion.scheme(scheme, known)
             .map(meant -> "Did you mean '" + meant + ":'? ")
             .orElse("")
-        + "On the class path are: "
-        + String.join(", ", known)
-        + ".";
+        + (known.isEmpty()
+            ? "No store is on the class path."
+            : "On the class path are: " + String.join(", ", known) + ".");
   }
 
   /** The artifact that brings a scheme of ours; null for another scheme. */
@@ -133,6 +133,7 @@ public interface LockStore extends Store {
       case "dynamodb" -> "mortise-dynamodb";
       case "etcd" -> "mortise-etcd";
       case "nats" -> "mortise-nats";
+      case "mem" -> "mortise-store-support";
       case "memcached" -> "mortise-memcached";
       case "zk" -> "mortise-zookeeper";
       case "zk+curator" -> "mortise-curator";

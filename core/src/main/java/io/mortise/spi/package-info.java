@@ -3,7 +3,7 @@
  * io.mortise.spi.StoreSession}, then {@link io.mortise.spi.Request} and {@link
  * io.mortise.spi.Reply}. A store gives atomic steps; the engine in core waits, retries and decides.
  *
- * <p>A store in parts also implements {@code io.mortise.spi.partition}. Its clocks are those of
+ * <p>A store in parts also implements {@code io.mortise.support.partition}. Its clocks are those of
  * {@code io.mortise.spi.time}.
  */
 @NullMarked

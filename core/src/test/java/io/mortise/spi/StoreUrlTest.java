@@ -225,7 +225,7 @@ class StoreUrlTest {
   @ParameterizedTest
   @CsvSource({
     "postgres://h/db, Did you mean 'jdbc:postgresql:'?",
-    "men:, Did you mean 'mem:'?",
+    "memory:, Did you mean 'mem:'?",
     "quorum:redis://a, Add the artifact mortise-quorum",
     "consul://a, Add the artifact mortise-consul",
     "dynamodb://a/b, Add the artifact mortise-dynamodb",
@@ -234,7 +234,7 @@ class StoreUrlTest {
     "nats://a, Add the artifact mortise-nats",
     "redis://h, Add the artifact mortise-redis",
     "'jdbc:oracle:thin:@h', Add the artifact mortise-jdbc",
-    "nonsense://h, On the class path are: mem."
+    "nonsense://h, No store is on the class path."
   })
   void givenSchemeOfNoStoreHere_whenConnected_thenTheMessageHelps(String url, String help) {
     assertThatIllegalArgumentException()
@@ -244,13 +244,12 @@ class StoreUrlTest {
 
   /** A row of the table of schemes: {@code | `a:` `b:` | [store](page) | `artifact` |}. */
   private static final Pattern SCHEMES =
-      Pattern.compile("\\| ((?:`[a-z0-9+:-]+:` ?)+)\\| \\[.*]\\(.*\\) \\| `(mortise-[a-z]+)` \\|");
+      Pattern.compile("\\| ((?:`[a-z0-9+:-]+:` ?)+)\\| \\[.*]\\(.*\\) \\| `(mortise-[a-z-]+)` \\|");
 
   static Stream<Arguments> documentedSchemes() throws IOException {
     return Files.readAllLines(Path.of("../docs/reference/url-parameters.md")).stream()
         .map(SCHEMES::matcher)
         .filter(Matcher::matches)
-        .filter(row -> !row.group(2).equals("mortise-core"))
         .flatMap(
             row ->
                 Arrays.stream(row.group(1).replace("`", "").trim().split(" "))

@@ -19,6 +19,7 @@ class ArchitectureTest {
     for (String type :
         new String[] {
           "io.mortise.LockClient",
+          "io.mortise.support.memory.MemStore",
           "io.mortise.jdbc.JdbcStore",
           "io.mortise.sql.SqlHelpers",
           "io.mortise.redis.RedisStore",

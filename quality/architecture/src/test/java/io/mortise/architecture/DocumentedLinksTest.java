@@ -33,7 +33,7 @@ class DocumentedLinksTest {
   private static final Map<String, String> RULES =
       Map.of(
           "EngineRules", "core/src/main/java/io/mortise/internal/runtime/EngineRules.java",
-          "TableRules", "core/src/main/java/io/mortise/internal/table/TableRules.java",
+          "TableRules", "store-support/src/main/java/io/mortise/support/table/TableRules.java",
           "QuorumRules", "stores/quorum/src/main/java/io/mortise/quorum/QuorumRules.java");
   private static final Pattern HEADING = Pattern.compile("#{1,6} +(.*?)( +#+)?");
 

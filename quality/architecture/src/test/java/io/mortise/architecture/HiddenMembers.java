@@ -41,10 +41,13 @@ final class HiddenMembers {
   private static final Set<String> SHOWN =
       Set.of(
           "io.mortise.internal.client",
-          "io.mortise.internal.liveness",
+          "io.mortise.internal.queue",
           "io.mortise.internal.runtime",
-          "io.mortise.internal.storekit",
-          "io.mortise.internal.table",
+          "io.mortise.support.internal.store",
+          "io.mortise.support.liveness",
+          "io.mortise.support.memory",
+          "io.mortise.support.partition",
+          "io.mortise.support.table",
           "io.mortise.testkit.history");
 
   static final ArchRule CLOSED =

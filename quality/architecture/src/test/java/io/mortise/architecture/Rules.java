@@ -97,9 +97,8 @@ final class Rules {
           "io.mortise.guarantee",
           "io.mortise.recipe",
           "io.mortise.spi",
-          "io.mortise.spi.document",
-          "io.mortise.spi.partition",
           "io.mortise.spi.time",
+          "io.mortise.support.document",
           "io.mortise.jdbc",
           "io.mortise.sql",
           "io.mortise.redis",
@@ -211,7 +210,7 @@ final class Rules {
 
   static final ArchRule STORES_ARE_STRANGERS =
       CompositeArchRule.of(STORES.stream().map(Rules::seesNoOtherStore).toList())
-          .because("users take one store alone; move what two stores need to core");
+          .because("users take one store alone; move what two stores need to store-support");
 
   static final ArchRule TOOLS_SEE_THE_PUBLIC_API =
       classes()

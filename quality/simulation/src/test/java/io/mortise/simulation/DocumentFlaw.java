@@ -1,6 +1,6 @@
 package io.mortise.simulation;
 
-import io.mortise.spi.document.DocumentStoreOpener.MissingRule;
+import io.mortise.support.document.DocumentStoreOpener.MissingRule;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,6 @@
 package io.mortise.simulation;
 
 import io.mortise.internal.client.EngineClient;
-import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.internal.runtime.EngineEnv;
 import io.mortise.internal.runtime.EngineRules;
 import io.mortise.internal.runtime.SystemEnv;
@@ -14,6 +13,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.support.liveness.ForwardingStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;

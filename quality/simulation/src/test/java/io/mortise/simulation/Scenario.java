@@ -1,7 +1,7 @@
 package io.mortise.simulation;
 
 import io.mortise.internal.runtime.EngineRules;
-import io.mortise.internal.table.TableRules;
+import io.mortise.support.table.TableRules;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.SplittableRandom;

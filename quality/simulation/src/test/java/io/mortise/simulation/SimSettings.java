@@ -1,7 +1,7 @@
 package io.mortise.simulation;
 
 import io.mortise.spi.Capability;
-import io.mortise.spi.document.DocumentStore;
+import io.mortise.support.document.DocumentStore;
 import java.util.EnumSet;
 import java.util.SplittableRandom;
 

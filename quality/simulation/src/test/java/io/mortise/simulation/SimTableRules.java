@@ -1,7 +1,7 @@
 package io.mortise.simulation;
 
-import io.mortise.internal.table.LockTable;
-import io.mortise.internal.table.TableRules;
+import io.mortise.support.table.LockTable;
+import io.mortise.support.table.TableRules;
 import java.time.Duration;
 
 /** All rules of the table, with a bound that a handful of processes can reach. */

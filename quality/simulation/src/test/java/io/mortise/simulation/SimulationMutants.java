@@ -1,10 +1,10 @@
 package io.mortise.simulation;
 
 import io.mortise.internal.runtime.EngineRules;
-import io.mortise.internal.table.TableRules;
 import io.mortise.simulation.Scenario.RuleSet;
 import io.mortise.simulation.Scenario.TransportFlaw;
 import io.mortise.spi.AttemptId;
+import io.mortise.support.table.TableRules;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

@@ -1,8 +1,5 @@
 package io.mortise.testkit;
 
-import io.mortise.internal.liveness.ForwardingStore;
-import io.mortise.internal.table.MemStore;
-import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;
@@ -10,6 +7,9 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.liveness.ForwardingStore;
+import io.mortise.support.memory.MemStore;
+import io.mortise.support.table.TableRules;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;

@@ -1,20 +1,20 @@
 package io.mortise.testkit;
 
 import io.mortise.LockName;
-import io.mortise.internal.table.MemStore;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreProfile;
-import io.mortise.spi.partition.PartitionedStore;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
+import io.mortise.support.memory.MemStore;
+import io.mortise.support.partition.PartitionRouter;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
 /** A store of some parts, each in memory behind a link of its own. */
-public final class PartitionedMemStore implements PartitionedStore {
+public final class PartitionedMemStore implements PartitionRouter {
   public final List<StoreLink> parts;
 
   public PartitionedMemStore(int count) {

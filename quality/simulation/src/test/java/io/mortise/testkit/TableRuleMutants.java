@@ -1,7 +1,7 @@
 package io.mortise.testkit;
 
-import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
+import io.mortise.support.table.TableRules;
 import java.util.Map;
 
 /** The rules of the lock table, each time with one taken away. */

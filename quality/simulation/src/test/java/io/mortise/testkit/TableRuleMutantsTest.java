@@ -3,8 +3,8 @@ package io.mortise.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
-import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
+import io.mortise.support.table.TableRules;
 import io.mortise.testkit.contract.store.LockStoreContract;
 import java.util.EnumSet;
 import java.util.Map;

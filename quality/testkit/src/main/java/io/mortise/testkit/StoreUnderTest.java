@@ -1,12 +1,12 @@
 package io.mortise.testkit;
 
 import io.mortise.LockName;
-import io.mortise.internal.table.MemStore;
-import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.memory.MemStore;
+import io.mortise.support.table.TableRules;
 import io.mortise.testkit.contract.differential.DifferentialContract;
 import java.time.Duration;
 import java.util.List;

@@ -4,11 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
 import io.mortise.consul.ConsulGateway.Answer;
-import io.mortise.internal.storekit.KeyEscaper;
-import io.mortise.internal.storekit.RemovalEntries;
-import io.mortise.internal.storekit.WatchedKeys;
-import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
-import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.internal.store.KeyEscaper;
+import io.mortise.support.internal.store.RemovalEntries;
+import io.mortise.support.internal.store.WatchedKeys;
+import io.mortise.support.internal.store.WatchedKeys.WatchRequest;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;

@@ -1,13 +1,13 @@
 package io.mortise.consul;
 
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.http.HttpServers;
-import io.mortise.internal.http.HttpServers.HttpRequest;
-import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.storekit.ServerIdentity;
-import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.http.HttpServers;
+import io.mortise.support.http.HttpServers.HttpRequest;
+import io.mortise.support.http.HttpServers.HttpResponse;
+import io.mortise.support.internal.store.ServerIdentity;
+import io.mortise.support.internal.store.WatchedKeys.WatchRequest;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
@@ -113,7 +113,7 @@ final class ConsulGateway implements AutoCloseable {
    * Reads.
    *
    * @param path with its query
-   * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
+   * @return completes exceptionally as {@link io.mortise.support.document.VersionedDocuments} says
    */
   CompletionStage<Answer> read(String path) {
     return call(request(path, null), Answer::isOfRead);
@@ -133,7 +133,7 @@ final class ConsulGateway implements AutoCloseable {
    * Sends a transaction.
    *
    * @param operations JSON
-   * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
+   * @return completes exceptionally as {@link io.mortise.support.document.VersionedDocuments} says
    */
   CompletionStage<Answer> transact(String operations) {
     return call(request("/v1/txn", operations), Answer::isOfTransaction);

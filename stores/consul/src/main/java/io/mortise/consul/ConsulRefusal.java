@@ -3,9 +3,9 @@ package io.mortise.consul;
 import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.FailureText;
-import io.mortise.spi.document.DocumentTooLargeException;
+import io.mortise.support.document.DocumentTooLargeException;
+import io.mortise.support.http.HttpServers.HttpResponse;
 
 /** An answer that is no result. What it means for a lock is told by {@link #translated}. */
 final class ConsulRefusal extends Exception {

@@ -1,9 +1,9 @@
 package io.mortise.consul;
 
 import io.mortise.consul.ConsulGateway.Answer;
-import io.mortise.internal.storekit.MajorityReport;
-import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.StoreReport;
+import io.mortise.support.internal.store.MajorityReport;
+import io.mortise.support.internal.store.ReportingStore;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

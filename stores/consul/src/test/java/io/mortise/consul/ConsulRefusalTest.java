@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockException;
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.spi.StoreUrl;
+import io.mortise.support.http.HttpServers.HttpResponse;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

@@ -1,9 +1,7 @@
 package io.mortise.curator;
 
 import io.mortise.LockName;
-import io.mortise.internal.storekit.NotificationBuffer;
-import io.mortise.internal.storekit.OutboxLock;
-import io.mortise.internal.storekit.Refusals;
+import io.mortise.internal.queue.OutboxLock;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Renewal;
@@ -17,6 +15,8 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreSession;
+import io.mortise.support.internal.store.NotificationBuffer;
+import io.mortise.support.internal.store.Refusals;
 import io.mortise.zookeeper.internal.AsyncNodeClient;
 import io.mortise.zookeeper.internal.Countdown;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;

@@ -1,7 +1,6 @@
 package io.mortise.curator;
 
 import io.mortise.LockName;
-import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -10,6 +9,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
+import io.mortise.support.internal.store.Refusals;
 import io.mortise.zookeeper.internal.AsyncNodeClient;
 import java.util.List;
 import java.util.Objects;

@@ -2,7 +2,6 @@ package io.mortise.curator;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Reply;
@@ -11,6 +10,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
+import io.mortise.support.internal.store.Refusals;
 import io.mortise.zookeeper.internal.AsyncNodeClient;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,13 +3,13 @@ package io.mortise.dynamodb;
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.liveness.HeartbeatMonitor;
 import io.mortise.internal.runtime.CompletionStages;
 import io.mortise.internal.runtime.FailureText;
-import io.mortise.internal.storekit.WatchedKeys;
-import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
-import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.internal.store.WatchedKeys;
+import io.mortise.support.internal.store.WatchedKeys.WatchRequest;
+import io.mortise.support.liveness.HeartbeatMonitor;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -4,7 +4,7 @@ import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.FailureText;
-import io.mortise.spi.document.DocumentTooLargeException;
+import io.mortise.support.document.DocumentTooLargeException;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;

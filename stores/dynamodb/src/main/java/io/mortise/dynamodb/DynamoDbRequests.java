@@ -124,7 +124,7 @@ final class DynamoDbRequests implements AutoCloseable {
    * Sends requests, one after the other.
    *
    * @param exchange may block
-   * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
+   * @return completes exceptionally as {@link io.mortise.support.document.VersionedDocuments} says
    */
   <T> CompletionStage<T> send(Function<DynamoDbClient, T> exchange) {
     CompletableFuture<T> answer = new CompletableFuture<>();

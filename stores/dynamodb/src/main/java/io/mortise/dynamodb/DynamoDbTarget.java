@@ -1,8 +1,8 @@
 package io.mortise.dynamodb;
 
-import io.mortise.internal.http.HttpTarget;
-import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
+import io.mortise.support.http.HttpTarget;
+import io.mortise.support.internal.store.ServerUrl;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -13,7 +13,7 @@ import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreReport.Finding;
 import io.mortise.spi.StoreReport.Grade;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.SessionDriver;
 import java.lang.reflect.InvocationTargetException;

@@ -2,13 +2,13 @@ package io.mortise.etcd;
 
 import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
-import io.mortise.internal.http.HttpServers;
-import io.mortise.internal.http.HttpServers.HttpRequest;
-import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.storekit.ServerIdentity;
-import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.http.HttpServers;
+import io.mortise.support.http.HttpServers.HttpRequest;
+import io.mortise.support.http.HttpServers.HttpResponse;
+import io.mortise.support.internal.store.ServerIdentity;
+import io.mortise.support.internal.store.WatchedKeys.WatchRequest;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -88,7 +88,7 @@ final class EtcdGateway implements AutoCloseable {
    *
    * @param path as {@code /v3/kv/range}
    * @param body JSON
-   * @return completes exceptionally as {@link io.mortise.spi.document.VersionedDocuments} says
+   * @return completes exceptionally as {@link io.mortise.support.document.VersionedDocuments} says
    */
   CompletionStage<JsonObject> call(String path, String body) {
     return call(path, body, 1);

@@ -4,9 +4,9 @@ import io.mortise.LockException;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.etcd.JsonReader.JsonObject;
-import io.mortise.internal.http.HttpServers.HttpResponse;
 import io.mortise.internal.runtime.FailureText;
-import io.mortise.spi.document.DocumentTooLargeException;
+import io.mortise.support.document.DocumentTooLargeException;
+import io.mortise.support.http.HttpServers.HttpResponse;
 import org.jspecify.annotations.Nullable;
 
 /** A refusal by etcd. What it means for a lock is told by {@link #translated}. */

@@ -1,9 +1,9 @@
 package io.mortise.etcd;
 
 import io.mortise.etcd.JsonReader.JsonObject;
-import io.mortise.internal.storekit.MajorityReport;
-import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.StoreReport;
+import io.mortise.support.internal.store.MajorityReport;
+import io.mortise.support.internal.store.ReportingStore;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;

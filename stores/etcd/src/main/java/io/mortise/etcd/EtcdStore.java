@@ -2,14 +2,14 @@ package io.mortise.etcd;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.annotation.Beta;
-import io.mortise.internal.http.TlsMismatch;
-import io.mortise.internal.storekit.ReportingStore;
-import io.mortise.internal.storekit.ServerIdentity;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.document.DocumentStore;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
+import io.mortise.support.document.DocumentStore;
+import io.mortise.support.http.TlsMismatch;
+import io.mortise.support.internal.store.ReportingStore;
+import io.mortise.support.internal.store.ServerIdentity;
 
 /**
  * Opens stores in etcd, 3.4 or later: each lock is a key that is replaced by comparing its

@@ -1,8 +1,8 @@
 package io.mortise.etcd;
 
-import io.mortise.internal.http.HttpTarget;
-import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
+import io.mortise.support.http.HttpTarget;
+import io.mortise.support.internal.store.ServerUrl;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 

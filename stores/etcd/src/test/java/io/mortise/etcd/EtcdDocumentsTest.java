@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.document.DocumentTooLargeException;
-import io.mortise.spi.document.VersionedDocuments;
-import io.mortise.spi.document.VersionedDocuments.VersionedText;
-import io.mortise.spi.document.VersionedDocuments.Written;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.document.DocumentTooLargeException;
+import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
+import io.mortise.support.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.DocumentsContract;
 import io.mortise.testkit.server.EtcdServer;

@@ -1,10 +1,10 @@
 package io.mortise.jdbc;
 
 import io.mortise.LockName;
-import io.mortise.internal.table.LockRecord;
 import io.mortise.jdbc.batch.ConnectionExecutor;
 import io.mortise.jdbc.batch.StoreTask;
 import io.mortise.spi.Fact;
+import io.mortise.support.table.LockRecord;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;

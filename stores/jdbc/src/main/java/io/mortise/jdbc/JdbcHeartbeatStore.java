@@ -1,7 +1,7 @@
 package io.mortise.jdbc;
 
-import io.mortise.internal.liveness.HeartbeatStore;
 import io.mortise.spi.SessionId;
+import io.mortise.support.liveness.HeartbeatStore;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;

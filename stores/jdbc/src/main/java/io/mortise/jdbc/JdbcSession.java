@@ -1,7 +1,6 @@
 package io.mortise.jdbc;
 
 import io.mortise.LockName;
-import io.mortise.internal.storekit.Refusals;
 import io.mortise.jdbc.batch.StoreTask;
 import io.mortise.jdbc.notify.NotifiedSession;
 import io.mortise.jdbc.table.ContendedRequest;
@@ -16,6 +15,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.support.internal.store.Refusals;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;

@@ -1,12 +1,12 @@
 package io.mortise.jdbc;
 
-import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
+import io.mortise.support.liveness.ForwardingStore;
 import io.mortise.testkit.StoreUnderTest;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -2,13 +2,13 @@ package io.mortise.memcached;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
-import io.mortise.internal.storekit.RendezvousHash;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.partition.PartitionedStore;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.internal.store.RendezvousHash;
+import io.mortise.support.partition.PartitionRouter;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
  * Locks spread over servers that know nothing of each other: each name lives on one, which {@link
  * RendezvousHash} chooses. A server that dies takes its names with it until it is back.
  */
-final class MemcachedServers implements PartitionedStore {
+final class MemcachedServers implements PartitionRouter {
   private final List<MemcachedLockStore> stores;
   private final StoreProfile profile;
   private final RendezvousHash hash;

@@ -1,8 +1,8 @@
 package io.mortise.memcached;
 
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.storekit.SocketKeepAlive;
 import io.mortise.spi.time.DurationText;
+import io.mortise.support.internal.store.SocketKeepAlive;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

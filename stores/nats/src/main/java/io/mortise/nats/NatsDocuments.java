@@ -2,10 +2,10 @@ package io.mortise.nats;
 
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
-import io.mortise.internal.storekit.KeyEscaper;
-import io.mortise.internal.storekit.WatchedKeys;
-import io.mortise.internal.storekit.WatchedKeys.WatchRequest;
-import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.internal.store.KeyEscaper;
+import io.mortise.support.internal.store.WatchedKeys;
+import io.mortise.support.internal.store.WatchedKeys.WatchRequest;
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener;
 import io.nats.client.Dispatcher;

@@ -2,12 +2,12 @@ package io.mortise.nats;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.annotation.Beta;
-import io.mortise.internal.storekit.ReportingStore;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.document.DocumentStore;
 import io.mortise.spi.time.Ticker;
 import io.mortise.spi.time.WallClock;
+import io.mortise.support.document.DocumentStore;
+import io.mortise.support.internal.store.ReportingStore;
 import io.nats.client.Connection;
 import io.nats.client.api.ServerInfo;
 

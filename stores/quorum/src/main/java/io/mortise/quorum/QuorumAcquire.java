@@ -1,7 +1,6 @@
 package io.mortise.quorum;
 
 import io.mortise.HoldTerms;
-import io.mortise.internal.storekit.Refusals;
 import io.mortise.quorum.QuorumAttempt.MemberHold;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
@@ -9,6 +8,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.support.internal.store.Refusals;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,9 +1,9 @@
 package io.mortise.quorum;
 
-import io.mortise.internal.storekit.NotificationBuffer;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
+import io.mortise.support.internal.store.NotificationBuffer;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

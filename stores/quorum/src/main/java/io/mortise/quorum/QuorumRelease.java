@@ -2,7 +2,6 @@ package io.mortise.quorum;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.internal.storekit.Refusals;
 import io.mortise.quorum.QuorumAttempt.MemberHold;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
@@ -11,6 +10,7 @@ import io.mortise.spi.Reply.EndReason;
 import io.mortise.spi.Reply.RefusalReason;
 import io.mortise.spi.Request;
 import io.mortise.spi.StoreSession;
+import io.mortise.support.internal.store.Refusals;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -2,11 +2,11 @@ package io.mortise.quorum;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.support.internal.store.Refusals;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -2,7 +2,6 @@ package io.mortise.quorum;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
-import io.mortise.internal.storekit.Refusals;
 import io.mortise.quorum.QuorumAttempt.MemberHold;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
@@ -15,6 +14,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.DurationText;
+import io.mortise.support.internal.store.Refusals;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

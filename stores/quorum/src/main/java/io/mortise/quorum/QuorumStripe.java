@@ -1,6 +1,6 @@
 package io.mortise.quorum;
 
-import io.mortise.internal.storekit.OutboxLock;
+import io.mortise.internal.queue.OutboxLock;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;

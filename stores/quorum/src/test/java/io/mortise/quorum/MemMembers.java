@@ -2,8 +2,6 @@ package io.mortise.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.internal.table.MemStore;
-import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.LockStore;
@@ -12,6 +10,8 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.memory.MemStore;
+import io.mortise.support.table.TableRules;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.StoreUnderTest;

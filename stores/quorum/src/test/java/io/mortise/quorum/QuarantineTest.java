@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.internal.liveness.ForwardingStore;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
@@ -14,6 +13,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.ServerIncarnation;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreSession;
+import io.mortise.support.liveness.ForwardingStore;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.ManualTime;
 import java.time.Duration;

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.internal.table.MemStore;
-import io.mortise.internal.table.TableRules;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Capability;
 import io.mortise.spi.ClientLabel;
@@ -18,6 +16,8 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.memory.MemStore;
+import io.mortise.support.table.TableRules;
 import io.mortise.testkit.BoundedWait;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -21,8 +21,8 @@ import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
 import io.mortise.spi.StoreUrl;
-import io.mortise.spi.partition.PartitionedStore;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.partition.PartitionRouter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  * one node to another, a server refuses calls some of whose keys it does not have; so no script
  * runs on a bucket of which half is elsewhere.
  */
-final class RedisClusterStore implements PartitionedStore {
+final class RedisClusterStore implements PartitionRouter {
   private static final int DEFAULT_BUCKETS = 64;
   private static final int MOST_BUCKETS = 1024;
   private static final String EXAMPLE = "redis-cluster://user:password@host1:6379,host2:6379";
@@ -267,7 +267,7 @@ final class RedisClusterStore implements PartitionedStore {
   /** A summary node by node: a walk over one bucket takes a scan of all that its node has. */
   @Override
   public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
-    return query.isSummary() ? survey.locks(query) : PartitionedStore.super.inspect(query);
+    return query.isSummary() ? survey.locks(query) : PartitionRouter.super.inspect(query);
   }
 
   @Override

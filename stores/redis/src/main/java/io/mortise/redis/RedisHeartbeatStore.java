@@ -1,14 +1,14 @@
 package io.mortise.redis;
 
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.liveness.HeartbeatStore;
-import io.mortise.internal.liveness.ObservedExpiryStore;
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.codec.LockCodec;
 import io.mortise.redis.transport.RedisReplies;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.liveness.HeartbeatStore;
+import io.mortise.support.liveness.ObservedExpiryStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

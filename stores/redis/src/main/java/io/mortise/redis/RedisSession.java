@@ -1,7 +1,6 @@
 package io.mortise.redis;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.internal.storekit.Refusals;
 import io.mortise.redis.codec.LockCodec;
 import io.mortise.redis.transport.RedisReplies;
 import io.mortise.spi.Capability;
@@ -13,6 +12,7 @@ import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreSession;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.internal.store.Refusals;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

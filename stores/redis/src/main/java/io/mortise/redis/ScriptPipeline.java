@@ -1,7 +1,7 @@
 package io.mortise.redis;
 
+import io.mortise.internal.queue.RequestQueue;
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.storekit.RequestQueue;
 import io.mortise.redis.codec.KeySpace;
 import io.mortise.redis.codec.LockCodec;
 import io.mortise.redis.transport.ErrorReplyException;

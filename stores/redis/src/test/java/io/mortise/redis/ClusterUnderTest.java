@@ -2,8 +2,8 @@ package io.mortise.redis;
 
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
+import io.mortise.spi.PartitionedStore;
 import io.mortise.spi.SessionId;
-import io.mortise.spi.partition.PartitionedStore;
 import io.mortise.testkit.StoreUnderTest;
 import io.mortise.testkit.server.RedisCluster;
 import io.mortise.testkit.server.RedisSecurity;

@@ -1,7 +1,7 @@
 package io.mortise.redis;
 
-import io.mortise.internal.liveness.ForwardingStore;
-import io.mortise.spi.partition.PartitionedStore;
+import io.mortise.spi.PartitionedStore;
+import io.mortise.support.liveness.ForwardingStore;
 
 /** A part of a store that belongs to another process, all of which ends with it. */
 final class OwningPartitionStore extends ForwardingStore {

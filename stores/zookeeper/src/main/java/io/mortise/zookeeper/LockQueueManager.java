@@ -1,11 +1,11 @@
 package io.mortise.zookeeper;
 
 import io.mortise.LockName;
-import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.internal.store.Refusals;
 import io.mortise.zookeeper.internal.node.LockQueue;
 import io.mortise.zookeeper.internal.node.NodeLayout;
 import io.mortise.zookeeper.internal.queue.CreateResult;

@@ -1,7 +1,6 @@
 package io.mortise.zookeeper;
 
-import io.mortise.internal.storekit.NotificationBuffer;
-import io.mortise.internal.storekit.OutboxLock;
+import io.mortise.internal.queue.OutboxLock;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
@@ -9,6 +8,7 @@ import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.internal.store.NotificationBuffer;
 import io.mortise.zookeeper.internal.AsyncNodeClient;
 import io.mortise.zookeeper.internal.DelayedTaskScheduler;
 import io.mortise.zookeeper.internal.EphemeralNodeCleaner;

@@ -1,9 +1,9 @@
 package io.mortise.internal.engine.state;
 
+import io.mortise.internal.queue.OutboxLock;
 import io.mortise.internal.runtime.EngineScheduler;
 import io.mortise.internal.runtime.EngineScheduler.ScheduledTimer;
 import io.mortise.internal.session.LiveSession;
-import io.mortise.internal.storekit.OutboxLock;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;

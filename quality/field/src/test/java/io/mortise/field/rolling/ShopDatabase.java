@@ -182,7 +182,7 @@ final class ShopDatabase implements AutoCloseable {
   List<WorkInterval> deliveries() {
     return work(
         "SELECT p.instance, 0, d.purchase, %s, coalesce(%s, 0) FROM delivery d JOIN purchase p"
-                .formatted(millis("began"), millis("ended"))
+                .formatted(millis("d.began"), millis("d.ended"))
             + " ON p.id = d.purchase ORDER BY 4");
   }
 

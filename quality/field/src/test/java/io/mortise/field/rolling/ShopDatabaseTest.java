@@ -100,6 +100,30 @@ class ShopDatabaseTest {
   }
 
   @Test
+  void givenDeliveriesAndReports_thenTheirTimesAreReadToo_alsoOfWorkWithoutAnEnd()
+      throws Exception {
+    try (ShopDatabase shop = start();
+        Connection one = connect(shop, "host1a")) {
+      one.setAutoCommit(false);
+      buy(one, "host1a");
+      buy(one, "host1a");
+      one.setAutoCommit(true);
+      execute(one, "INSERT INTO delivery SELECT id, now() FROM purchase");
+      execute(one, "UPDATE delivery SET ended = now() WHERE purchase = 1");
+      execute(one, "INSERT INTO report (token, tick, instance) VALUES (7, 3, 'host1a')");
+      execute(one, "INSERT INTO report (token, tick, instance) VALUES (8, 4, 'host1a')");
+      execute(one, "UPDATE report SET orders = 2 WHERE token = 7");
+      assertThat(shop.deliveries())
+          .extracting(WorkInterval::who, WorkInterval::token, work -> work.until() > 0)
+          .containsExactlyInAnyOrder(tuple("host1a", 1L, true), tuple("host1a", 2L, false));
+      assertThat(shop.reports())
+          .extracting(WorkInterval::tick, WorkInterval::token, work -> work.until() > 0)
+          .containsExactly(tuple(3L, 7L, true), tuple(4L, 8L, false));
+      assertThat(shop.sold()[0]).isEqualTo(2);
+    }
+  }
+
+  @Test
   void givenLeaderWithAnEarlierToken_thenItsWriteIsRecordedAsRefused() throws Exception {
     try (ShopDatabase shop = start();
         Connection one = connect(shop, "host1a");

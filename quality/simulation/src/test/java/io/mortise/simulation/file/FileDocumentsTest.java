@@ -1,6 +1,6 @@
 package io.mortise.simulation.file;
 
-import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments;
 import io.mortise.testkit.contract.document.DocumentsContract;
 import java.io.IOException;
 import java.io.UncheckedIOException;

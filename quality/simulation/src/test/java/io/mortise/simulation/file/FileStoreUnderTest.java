@@ -1,11 +1,11 @@
 package io.mortise.simulation.file;
 
-import io.mortise.internal.table.MemStore;
-import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
 import io.mortise.spi.LockStore;
-import io.mortise.spi.document.DocumentStore;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.document.DocumentStore;
+import io.mortise.support.memory.MemStore;
+import io.mortise.support.table.TableRules;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.StoreUnderTest;

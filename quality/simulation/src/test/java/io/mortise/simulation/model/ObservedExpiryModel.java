@@ -1,7 +1,7 @@
 package io.mortise.simulation.model;
 
-import io.mortise.internal.liveness.HeartbeatMonitor;
 import io.mortise.spi.SessionId;
+import io.mortise.support.liveness.HeartbeatMonitor;
 import io.mortise.verification.model.Model;
 import io.mortise.verification.model.PackedState;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package io.mortise.simulation.toy;
 
 import static java.util.concurrent.CompletableFuture.completedFuture;
 
-import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

@@ -1,6 +1,6 @@
 package io.mortise.simulation.toy;
 
-import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments;
 import io.mortise.testkit.contract.document.DocumentsContract;
 
 /**

@@ -17,7 +17,7 @@ import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionVerdict;
 import io.mortise.spi.StoreProfile;
-import io.mortise.spi.document.DocumentStore;
+import io.mortise.support.document.DocumentStore;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.ManualTime;
 import io.mortise.testkit.SessionDriver;

@@ -1,7 +1,7 @@
 package io.mortise.simulation.toy;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;

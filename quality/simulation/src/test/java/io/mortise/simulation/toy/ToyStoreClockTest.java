@@ -3,8 +3,8 @@ package io.mortise.simulation.toy;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.spi.LockStore;
-import io.mortise.spi.document.VersionedDocuments;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.document.VersionedDocuments;
 import io.mortise.testkit.contract.store.StoreClockContract;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.mortise.jdbc.batch;
 
-import io.mortise.internal.storekit.RequestQueue;
+import io.mortise.internal.queue.RequestQueue;
 import io.mortise.jdbc.table.Database;
 import io.mortise.jdbc.table.Database.ErrorKind;
 import io.mortise.jdbc.table.StoreConnection;

@@ -4,7 +4,7 @@ import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.FailureText;
 import io.mortise.jdbc.table.NamedStatement;
 import io.mortise.jdbc.table.SqlText;
-import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,8 +1,8 @@
 package io.mortise.jdbc.document;
 
-import io.mortise.internal.storekit.RemovalEntries;
 import io.mortise.jdbc.document.DocumentTable.ListedRow;
-import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.internal.store.RemovalEntries;
 import java.sql.SQLException;
 import java.sql.SQLTransactionRollbackException;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.mortise.jdbc.notify;
 
-import io.mortise.internal.table.LockTable;
 import io.mortise.spi.SessionId;
+import io.mortise.support.table.LockTable;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;

@@ -1,11 +1,11 @@
 package io.mortise.jdbc.table;
 
-import io.mortise.internal.table.LockRecord;
-import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
+import io.mortise.support.table.LockRecord;
+import io.mortise.support.table.LockTable;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;

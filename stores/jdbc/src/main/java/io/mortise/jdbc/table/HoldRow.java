@@ -1,7 +1,7 @@
 package io.mortise.jdbc.table;
 
-import io.mortise.internal.table.LockRecord.HoldEntry;
 import io.mortise.spi.AttemptId;
+import io.mortise.support.table.LockRecord.HoldEntry;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 

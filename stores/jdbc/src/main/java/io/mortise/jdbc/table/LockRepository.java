@@ -2,13 +2,13 @@ package io.mortise.jdbc.table;
 
 import io.mortise.LockName;
 import io.mortise.admin.LockQuery;
-import io.mortise.internal.table.LockRecord;
-import io.mortise.internal.table.LockRecord.EndedAttempt;
-import io.mortise.internal.table.LockRecord.HoldEntry;
-import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.support.table.LockRecord;
+import io.mortise.support.table.LockRecord.EndedAttempt;
+import io.mortise.support.table.LockRecord.HoldEntry;
+import io.mortise.support.table.LockTable;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

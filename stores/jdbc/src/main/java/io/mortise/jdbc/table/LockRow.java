@@ -1,9 +1,9 @@
 package io.mortise.jdbc.table;
 
 import io.mortise.LockName;
-import io.mortise.internal.table.LockRecord;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Reply.AttemptState;
+import io.mortise.support.table.LockRecord;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Arrays;

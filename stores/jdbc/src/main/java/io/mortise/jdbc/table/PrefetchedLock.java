@@ -1,7 +1,7 @@
 package io.mortise.jdbc.table;
 
-import io.mortise.internal.table.LockRecord;
 import io.mortise.spi.AttemptId;
+import io.mortise.support.table.LockRecord;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

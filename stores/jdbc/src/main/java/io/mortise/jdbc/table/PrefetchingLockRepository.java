@@ -1,12 +1,12 @@
 package io.mortise.jdbc.table;
 
-import io.mortise.internal.table.LockRecord;
-import io.mortise.internal.table.LockRecord.HoldEntry;
-import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.support.table.LockRecord;
+import io.mortise.support.table.LockRecord.HoldEntry;
+import io.mortise.support.table.LockTable;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -1,13 +1,13 @@
 package io.mortise.jdbc.table;
 
 import io.mortise.LockName;
-import io.mortise.internal.table.LockRecord.HoldEntry;
-import io.mortise.internal.table.LockRecord.WaiterEntry;
-import io.mortise.internal.table.LockRecords;
-import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.support.table.LockRecord.HoldEntry;
+import io.mortise.support.table.LockRecord.WaiterEntry;
+import io.mortise.support.table.LockRecords;
+import io.mortise.support.table.LockTable;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.function.Consumer;

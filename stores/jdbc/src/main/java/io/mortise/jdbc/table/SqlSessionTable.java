@@ -1,13 +1,13 @@
 package io.mortise.jdbc.table;
 
-import io.mortise.internal.storekit.Refusals;
-import io.mortise.internal.table.LockRecord;
-import io.mortise.internal.table.LockTable;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.SessionVerdict;
+import io.mortise.support.internal.store.Refusals;
+import io.mortise.support.table.LockRecord;
+import io.mortise.support.table.LockTable;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -145,7 +145,7 @@ public final class SqlSessionTable {
     return JudgementResult.alive(found, now).verdict();
   }
 
-  /** See {@link io.mortise.internal.liveness.HeartbeatStore#end}. */
+  /** See {@link io.mortise.support.liveness.HeartbeatStore#end}. */
   public boolean end(SessionId id, long beat) throws SQLException {
     boolean ended =
         repository.endSession(id.value(), beat) || repository.session(id.value()) == null;
@@ -156,7 +156,7 @@ public final class SqlSessionTable {
   }
 
   /**
-   * See {@link io.mortise.internal.liveness.HeartbeatStore#revive}. A renewal that comes first has
+   * See {@link io.mortise.support.liveness.HeartbeatStore#revive}. A renewal that comes first has
    * done it.
    */
   public boolean revive(SessionId id, long now) throws SQLException {

@@ -1,9 +1,9 @@
 package io.mortise.jdbc.table;
 
-import io.mortise.internal.table.LockTable;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.StoreReport;
+import io.mortise.support.table.LockTable;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

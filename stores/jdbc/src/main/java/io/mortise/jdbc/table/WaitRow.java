@@ -1,12 +1,12 @@
 package io.mortise.jdbc.table;
 
 import io.mortise.HoldTerms;
-import io.mortise.internal.table.LockRecord;
-import io.mortise.internal.table.LockRecord.WaiterEntry;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.support.table.LockRecord;
+import io.mortise.support.table.LockRecord.WaiterEntry;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -3,8 +3,8 @@ package io.mortise.jdbc.document;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.mortise.spi.document.VersionedDocuments;
-import io.mortise.spi.document.VersionedDocuments.VersionedText;
+import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.contract.document.DocumentsContract;
 import java.sql.Connection;

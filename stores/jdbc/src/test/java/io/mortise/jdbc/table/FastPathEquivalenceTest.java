@@ -2,7 +2,6 @@ package io.mortise.jdbc.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.JdbcStore;
 import io.mortise.jdbc.PostgresServers;
 import io.mortise.jdbc.dialect.Dialect;
@@ -14,6 +13,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.support.table.LockTable;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;

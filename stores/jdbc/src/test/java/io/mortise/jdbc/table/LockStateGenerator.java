@@ -2,12 +2,12 @@ package io.mortise.jdbc.table;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.internal.table.LockRecord;
-import io.mortise.internal.table.LockTable;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
+import io.mortise.support.table.LockRecord;
+import io.mortise.support.table.LockTable;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.table.ContendedRequest.ContendedOutcome;
 import io.mortise.jdbc.table.LockRepository.BatchedRequest;
 import io.mortise.jdbc.table.LockRepository.TokenRange;
@@ -18,6 +17,7 @@ import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.support.table.LockTable;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.ResultSet;

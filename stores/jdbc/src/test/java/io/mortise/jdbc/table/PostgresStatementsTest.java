@@ -8,13 +8,13 @@ import static io.mortise.jdbc.table.TestTables.waiter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
-import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.PostgresServers;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.support.table.LockTable;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;

@@ -10,8 +10,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.HoldTerms;
 import io.mortise.LockName;
-import io.mortise.internal.table.LockRecord;
-import io.mortise.internal.table.LockTable;
 import io.mortise.jdbc.MySqlServers;
 import io.mortise.jdbc.PostgresServers;
 import io.mortise.jdbc.dialect.Dialect;
@@ -27,6 +25,8 @@ import io.mortise.spi.Mode;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionId;
 import io.mortise.spi.SessionNotification;
+import io.mortise.support.table.LockRecord;
+import io.mortise.support.table.LockTable;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;

@@ -4,12 +4,12 @@ import static io.mortise.jdbc.table.TestTables.with;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.LockName;
-import io.mortise.internal.table.LockRecord.HoldEntry;
-import io.mortise.internal.table.LockRecord.WaiterEntry;
 import io.mortise.spi.ClientLabel;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
+import io.mortise.support.table.LockRecord.HoldEntry;
+import io.mortise.support.table.LockRecord.WaiterEntry;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;

@@ -2,7 +2,6 @@ package io.mortise.redis.plain;
 
 import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
-import io.mortise.internal.storekit.ExpiringKeys;
 import io.mortise.redis.plain.CommandExecutor.CommandFailure;
 import io.mortise.redis.plain.KeyLayout.CompareAndDelete;
 import io.mortise.redis.transport.RedisReplies;
@@ -11,6 +10,7 @@ import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.StoreProfile;
+import io.mortise.support.internal.store.ExpiringKeys;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

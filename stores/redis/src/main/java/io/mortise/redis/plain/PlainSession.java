@@ -1,12 +1,12 @@
 package io.mortise.redis.plain;
 
 import io.mortise.LockName;
-import io.mortise.internal.storekit.ExpiringKeySession;
 import io.mortise.spi.AttemptId;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionNotification;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.internal.store.ExpiringKeySession;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;

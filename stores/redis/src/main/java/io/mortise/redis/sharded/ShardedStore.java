@@ -4,12 +4,12 @@ import io.mortise.LockName;
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
 import io.mortise.internal.runtime.DaemonThreads;
-import io.mortise.internal.storekit.RendezvousHash;
 import io.mortise.spi.LockStore;
 import io.mortise.spi.StoreProfile;
 import io.mortise.spi.StoreReport;
-import io.mortise.spi.partition.PartitionedStore;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.internal.store.RendezvousHash;
+import io.mortise.support.partition.PartitionRouter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -28,7 +28,7 @@ import java.util.concurrent.ScheduledExecutorService;
  * servers is written down on each of them, a client with another list is refused, and a list is
  * changed by saying so ({@code move}), whereupon the names that move are shut for that long.
  */
-public final class ShardedStore implements PartitionedStore {
+public final class ShardedStore implements PartitionRouter {
   private final RendezvousHash rendezvousHash;
   private final List<ShardStore> shardStores;
   private final StoreProfile profile;

@@ -1,9 +1,9 @@
 package io.mortise.redis.transport;
 
 import io.mortise.internal.runtime.DaemonThreads;
-import io.mortise.internal.storekit.ReadOwnership;
 import io.mortise.redis.transport.RespConnection.PendingCommand;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.internal.store.ReadOwnership;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.mortise.redis.transport;
 
-import io.mortise.internal.storekit.ReadOwnership;
 import io.mortise.redis.transport.RespConnection.PendingCommand;
 import io.mortise.redis.transport.RespReader.ProtocolException;
 import io.mortise.redis.transport.RespReader.PushMessage;
+import io.mortise.support.internal.store.ReadOwnership;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

@@ -1,11 +1,11 @@
 package io.mortise.redis.transport;
 
 import io.mortise.internal.runtime.CompletionStages;
-import io.mortise.internal.storekit.SocketKeepAlive;
-import io.mortise.internal.storekit.TlsProbe;
-import io.mortise.internal.storekit.TrustedCertificates;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.internal.store.SocketKeepAlive;
+import io.mortise.support.internal.store.TlsProbe;
+import io.mortise.support.internal.store.TrustedCertificates;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

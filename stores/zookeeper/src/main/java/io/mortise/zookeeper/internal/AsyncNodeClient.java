@@ -1,6 +1,6 @@
 package io.mortise.zookeeper.internal;
 
-import io.mortise.internal.storekit.OutboxLock;
+import io.mortise.internal.queue.OutboxLock;
 import java.util.List;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.AsyncCallback;

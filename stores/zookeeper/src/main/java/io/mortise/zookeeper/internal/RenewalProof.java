@@ -1,6 +1,6 @@
 package io.mortise.zookeeper.internal;
 
-import io.mortise.internal.storekit.OutboxLock;
+import io.mortise.internal.queue.OutboxLock;
 import io.mortise.spi.time.Ticker;
 import java.time.Duration;
 import java.util.ArrayList;

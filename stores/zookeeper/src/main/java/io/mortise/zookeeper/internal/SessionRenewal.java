@@ -2,13 +2,13 @@ package io.mortise.zookeeper.internal;
 
 import io.mortise.StoreUnavailableException;
 import io.mortise.StoreUnfitException;
-import io.mortise.internal.storekit.NotificationBuffer;
-import io.mortise.internal.storekit.OutboxLock;
-import io.mortise.internal.storekit.Refusals;
+import io.mortise.internal.queue.OutboxLock;
 import io.mortise.spi.Renewal;
 import io.mortise.spi.SessionSpec;
 import io.mortise.spi.time.DurationText;
 import io.mortise.spi.time.Ticker;
+import io.mortise.support.internal.store.NotificationBuffer;
+import io.mortise.support.internal.store.Refusals;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;

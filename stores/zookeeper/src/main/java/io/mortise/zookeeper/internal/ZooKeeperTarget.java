@@ -1,9 +1,9 @@
 package io.mortise.zookeeper.internal;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.internal.storekit.ServerUrl;
 import io.mortise.spi.StoreUrl;
 import io.mortise.spi.time.DurationText;
+import io.mortise.support.internal.store.ServerUrl;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

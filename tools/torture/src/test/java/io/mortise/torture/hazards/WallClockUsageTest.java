@@ -13,6 +13,7 @@ import io.mortise.nats.NatsStore;
 import io.mortise.quorum.QuorumStore;
 import io.mortise.redis.RedisStore;
 import io.mortise.sql.SqlHelpers;
+import io.mortise.support.document.VersionedDocuments;
 import io.mortise.zookeeper.ZooKeeperStore;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
@@ -61,6 +62,7 @@ class WallClockUsageTest {
     for (Class<?> module :
         new Class<?>[] {
           LockClient.class,
+          VersionedDocuments.class,
           JdbcStore.class,
           SqlHelpers.class,
           RedisStore.class,
@@ -81,12 +83,12 @@ class WallClockUsageTest {
             // The host's own, which the others are given.
             "io/mortise/spi/time/WallClock",
             // Where tokens begin; from then on they run with the monotonic clock.
-            "io/mortise/internal/table/MemStore",
+            "io/mortise/support/memory/MemStore",
             "io/mortise/jdbc/dialect/HostClock",
             // Ages that people see, and when idle records are forgotten.
-            "io/mortise/spi/document/VersionedDocuments",
+            "io/mortise/support/document/VersionedDocuments",
             // When facts are forgotten that a server without a clock keeps.
-            "io/mortise/spi/document/FactDocuments",
+            "io/mortise/support/document/FactDocuments",
             // How long ago somebody came, for people who look.
             "io/mortise/zookeeper/ZooKeeperSurvey",
             "io/mortise/zookeeper/ZooKeeperInspector",

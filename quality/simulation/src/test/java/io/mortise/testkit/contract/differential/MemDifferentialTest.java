@@ -3,8 +3,8 @@ package io.mortise.testkit.contract.differential;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
+import io.mortise.support.table.TableRules;
 import io.mortise.testkit.MemStoreUnderTest;
 import io.mortise.testkit.Seed;
 import io.mortise.testkit.TableRuleMutants;

@@ -1,7 +1,7 @@
 package io.mortise.testkit.contract.store;
 
-import io.mortise.internal.table.TableRules;
 import io.mortise.spi.Capability;
+import io.mortise.support.table.TableRules;
 import io.mortise.testkit.MemStoreUnderTest;
 import java.util.EnumSet;
 import java.util.Set;

@@ -16,7 +16,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store of documents {@linkplain io.mortise.spi.document.DocumentStore#clockless without a
+ * A store of documents {@linkplain io.mortise.support.document.DocumentStore#clockless without a
  * clock}, opened by its URL with the parameters {@code namespace} and {@code timeout}. A session
  * ends when it was seen to stand still, so the store looks at all that stands before time passes.
  */

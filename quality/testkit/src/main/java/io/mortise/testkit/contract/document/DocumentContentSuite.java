@@ -3,11 +3,11 @@ package io.mortise.testkit.contract.document;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.spi.document.DocumentTooLargeException;
-import io.mortise.spi.document.VersionedDocuments;
-import io.mortise.spi.document.VersionedDocuments.ListedText;
-import io.mortise.spi.document.VersionedDocuments.VersionedText;
-import io.mortise.spi.document.VersionedDocuments.Written;
+import io.mortise.support.document.DocumentTooLargeException;
+import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments.ListedText;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
+import io.mortise.support.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.NameVectors;
 import java.io.IOException;

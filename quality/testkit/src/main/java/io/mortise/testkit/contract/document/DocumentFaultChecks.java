@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.spi.document.VersionedDocuments;
-import io.mortise.spi.document.VersionedDocuments.VersionedText;
-import io.mortise.spi.document.VersionedDocuments.Written;
+import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
+import io.mortise.support.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
 import io.mortise.testkit.server.FaultInjectionProxy;
 import io.mortise.testkit.server.FaultInjectionProxy.NetworkCondition;

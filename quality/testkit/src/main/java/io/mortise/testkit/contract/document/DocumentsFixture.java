@@ -2,9 +2,9 @@ package io.mortise.testkit.contract.document;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.spi.document.VersionedDocuments;
-import io.mortise.spi.document.VersionedDocuments.VersionedText;
-import io.mortise.spi.document.VersionedDocuments.Written;
+import io.mortise.support.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
+import io.mortise.support.document.VersionedDocuments.Written;
 import io.mortise.testkit.BoundedWait;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package io.mortise.testkit.contract.document;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.mortise.spi.document.DocumentStore;
+import io.mortise.support.document.DocumentStore;
 import io.mortise.testkit.server.LocalServer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

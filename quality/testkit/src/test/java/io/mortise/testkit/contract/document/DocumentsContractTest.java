@@ -4,7 +4,7 @@ import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.support.document.VersionedDocuments;
 import io.mortise.testkit.contract.document.FlawedDocuments.Flaw;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;

@@ -1,8 +1,8 @@
 package io.mortise.testkit.contract.document;
 
 import io.mortise.StoreUnavailableException;
-import io.mortise.spi.document.DocumentTooLargeException;
-import io.mortise.spi.document.VersionedDocuments;
+import io.mortise.support.document.DocumentTooLargeException;
+import io.mortise.support.document.VersionedDocuments;
 import java.io.EOFException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

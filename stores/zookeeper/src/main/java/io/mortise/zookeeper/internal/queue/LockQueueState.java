@@ -1,9 +1,9 @@
 package io.mortise.zookeeper.internal.queue;
 
 import io.mortise.LockName;
-import io.mortise.internal.storekit.Refusals;
 import io.mortise.spi.Reply;
 import io.mortise.spi.Request;
+import io.mortise.support.internal.store.Refusals;
 import io.mortise.zookeeper.internal.node.AttemptIndex;
 import io.mortise.zookeeper.internal.node.MultiRead.NodeContent;
 import io.mortise.zookeeper.internal.node.NodeData;

@@ -1,0 +1,8 @@
+/**
+ * Locks over passive state, and the order of what follows from its changes: the engine, recipes and
+ * stores use these classes. Start reading at {@link io.mortise.internal.queue.OutboxLock}.
+ */
+@NullMarked
+package io.mortise.internal.queue;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,102 @@
+package io.mortise.support.document;
+
+import io.mortise.spi.LockStore;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.time.Ticker;
+import java.time.Instant;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens a store of documents in a world whose time is virtual, perhaps without one of its rules.
+ */
+public final class DocumentStoreOpener {
+  private DocumentStoreOpener() {}
+
+  /** A rule that is taken away. */
+  public enum MissingRule {
+    READS_WHERE_NOTHING_IS_WRITTEN,
+    KEEPS_ORDER_OF_REQUESTS,
+    COUNTS_RENEWALS,
+    COUNTS_FROM_VERSION
+  }
+
+  /**
+   * A store of one process.
+   *
+   * @param observer its monotonic clock, by which sessions end; null if they end by the server's
+   * @param awake a clock of the process that never goes back; not used if the server has one
+   * @param pauses by milliseconds: waits for a random time up to that
+   * @param missing null for none
+   */
+  public static LockStore open(
+      StoreProfile profile,
+      VersionedDocuments documents,
+      VersionedDocuments renewals,
+      @Nullable Ticker observer,
+      LongSupplier awake,
+      IntFunction<Executor> pauses,
+      @Nullable MissingRule missing) {
+    DocumentRules rules = new RulesBut(missing, pauses);
+    return observer == null
+        ? new DocumentStore(
+            profile,
+            documents,
+            renewals,
+            null,
+            documents::micros,
+            documents::micros,
+            FactDocuments.byServer(documents),
+            rules)
+        : new DocumentStore(
+            profile,
+            documents,
+            renewals,
+            new BeatObserver(observer, rules),
+            documents::micros,
+            awake,
+            FactDocuments.byHosts(
+                documents,
+                observer,
+                () -> Instant.ofEpochMilli(TimeUnit.MICROSECONDS.toMillis(documents.micros()))),
+            rules);
+  }
+
+  private static final class RulesBut extends DocumentRules {
+    private final @Nullable MissingRule missing;
+    private final IntFunction<Executor> pauses;
+
+    RulesBut(@Nullable MissingRule missing, IntFunction<Executor> pauses) {
+      this.missing = missing;
+      this.pauses = pauses;
+    }
+
+    @Override
+    boolean readsWhereNothingIsWritten() {
+      return missing != MissingRule.READS_WHERE_NOTHING_IS_WRITTEN;
+    }
+
+    @Override
+    boolean keepsOrderOfRequests() {
+      return missing != MissingRule.KEEPS_ORDER_OF_REQUESTS;
+    }
+
+    @Override
+    boolean countsRenewals() {
+      return missing != MissingRule.COUNTS_RENEWALS;
+    }
+
+    @Override
+    boolean countsFromVersion() {
+      return missing != MissingRule.COUNTS_FROM_VERSION;
+    }
+
+    @Override
+    Executor afterPause(int longestMillis) {
+      return pauses.apply(longestMillis);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package io.mortise.support.document;
+
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.time.Ticker;
+import io.mortise.support.liveness.HeartbeatMonitor;
+import io.mortise.support.table.LockRecord;
+import io.mortise.support.table.SessionDocument;
+import java.time.Duration;
+
+/**
+ * Replaces the clock of a server that has none. A session ends when this process has seen its
+ * renewals stand still for a whole TTL. A hold that an operator has closed ends when this process
+ * has seen it for so long. Thread-safe.
+ *
+ * <p>It counts renewals, not beats: a renewal whose answer was lost is sent again with the same
+ * beat, and its owner counts from when it sent the last of them (invariants.md#validity-from-send).
+ *
+ * <p>A sweep looks at all sessions in turn, however many there are. What it has seen is remembered
+ * for a whole round, apart from the sessions that steps of locks have met.
+ */
+final class BeatObserver {
+  private final DocumentRules rules;
+  private final HeartbeatMonitor<SessionId> renewals;
+  private final HeartbeatMonitor<SessionId> swept;
+  private final HeartbeatMonitor<AttemptId> evictions;
+
+  BeatObserver(Ticker ticker, DocumentRules rules) {
+    this.rules = rules;
+    this.renewals = new HeartbeatMonitor<>(ticker);
+    this.swept = HeartbeatMonitor.ofRounds(ticker);
+    this.evictions = new HeartbeatMonitor<>(ticker);
+  }
+
+  /** Takes in a session that was read just now; to be called after it was received. */
+  void observe(SessionId id, SessionDocument session) {
+    observe(id, session, renewals, swept);
+  }
+
+  /** The same of a session that a sweep has read. */
+  void observeSwept(SessionId id, SessionDocument session) {
+    observe(id, session, swept, renewals);
+  }
+
+  private void observe(
+      SessionId id,
+      SessionDocument session,
+      HeartbeatMonitor<SessionId> taking,
+      HeartbeatMonitor<SessionId> besides) {
+    if (!session.hasEnded()) {
+      long beat = rules.countsRenewals() ? session.renewals() : session.beat();
+      Duration left = taking.left(id, beat, session.ttl());
+      Duration other = besides.leftIfSeen(id, beat);
+      session.observed(other == null || left.compareTo(other) < 0 ? left : other);
+    }
+  }
+
+  /** The sweep has looked at all sessions, and begins anew. */
+  void endRound() {
+    swept.endRound();
+  }
+
+  /**
+   * Takes in a hold that is closed and was read just now.
+   *
+   * @param ttl of its session: its owner hears of the eviction by its next renewal, or believes for
+   *     no longer than that; zero if it is gone, or not known yet
+   * @return for how many microseconds it stands yet
+   */
+  long shutFor(AttemptId hold, Duration ttl) {
+    return ttl.isZero() ? LockRecord.NEVER : LockRecord.micros(evictions.left(hold, 0, ttl));
+  }
+}

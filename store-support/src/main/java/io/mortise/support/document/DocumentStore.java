@@ -1,0 +1,432 @@
+package io.mortise.support.document;
+
+import io.mortise.LockName;
+import io.mortise.admin.Eviction;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockQuery;
+import io.mortise.admin.Page;
+import io.mortise.admin.SessionInfo;
+import io.mortise.annotation.Beta;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Capability;
+import io.mortise.spi.Fact;
+import io.mortise.spi.LockStore;
+import io.mortise.spi.Reply;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
+import io.mortise.spi.SessionVerdict;
+import io.mortise.spi.StoreProfile;
+import io.mortise.spi.StoreSession;
+import io.mortise.spi.time.Ticker;
+import io.mortise.support.document.SessionDocuments.KnownSessions;
+import io.mortise.support.document.VersionedDocuments.ListedText;
+import io.mortise.support.table.DocumentCodec;
+import io.mortise.support.table.LockDocument;
+import io.mortise.support.table.LockRecord;
+import io.mortise.support.table.SessionDocument;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store over a server that can replace one document at a time, by its version, and need not do
+ * more. It keeps a document for each lock, each session and each fact. What a lock does with a
+ * request is decided here, by the rules of the in-memory store; an author of a store writes {@link
+ * VersionedDocuments}.
+ *
+ * <p><b>Steps.</b> A request reads the lock's document and the sessions that matter to it, computes
+ * the next document, and writes it by compare-and-set. If another process has written meanwhile,
+ * the step is taken again. A lock that this process used last is not read: the write compares the
+ * version.
+ *
+ * <p><b>Two documents never change together.</b> The writes of a step are ordered so that the first
+ * ones do no harm alone. A note to a holder that its lock is wanted, or that it was evicted, is
+ * left before the lock's document says so; a step that stops in between is repeated, and leaves the
+ * same note. A session that ends after it was read may still be granted the lock. A contender finds
+ * a dead holder then, as it does after a crash. The note of a hand-off is left after the lock was
+ * written; a waiter that misses it polls.
+ *
+ * <p><b>Without a clock.</b> Some servers replace documents and tell no time. For those {@link
+ * #clockless} ends a session when a process has seen its renewals stand still for a whole TTL, on
+ * the process's own monotonic clock, and has written that end over the very version that it read.
+ * Such a server may also execute a write long after its caller gave it up: it compares the version
+ * too, and each end of an attempt writes the lock's document, so that an acquire which was sent
+ * before can never follow it.
+ *
+ * <p>Facts expire there by the time of day of the hosts. The lock of a task that is to be done once
+ * does not depend on it, but whether a result is remembered does.
+ *
+ * <p>Thread-safe.
+ */
+@Beta
+public final class DocumentStore implements LockStore {
+  /** What each such store can do, without {@link Capability#PUSH}, which needs watches. */
+  public static final Set<Capability> CAPABILITIES =
+      Set.of(
+          Capability.SESSION,
+          Capability.QUEUE,
+          Capability.SHARED,
+          Capability.PERMITS,
+          Capability.AT_MOST,
+          Capability.AT_LEAST,
+          Capability.TOKEN,
+          Capability.TOKEN_FLOOR,
+          Capability.DOWNGRADE,
+          Capability.EVICT,
+          Capability.VARIABLE_TTL,
+          Capability.PROOF,
+          Capability.RECORD,
+          Capability.FACTS);
+
+  /** The same of a store {@linkplain #clockless without a clock}: nobody keeps a time there. */
+  public static final Set<Capability> CAPABILITIES_WITHOUT_CLOCK = withoutTimes();
+
+  /** Renewals are sent each third of a TTL, and take some milliseconds. */
+  private static final Duration LEAST_TTL = Duration.ofMillis(500);
+
+  /** An observer counts by a clock that may run at another rate. */
+  private static final Duration EXPIRY_LAG = Duration.ofMillis(10);
+
+  private final StoreProfile profile;
+  private final VersionedDocuments documents;
+  private final LongSupplier micros;
+  private final LockUpdater locks;
+  private final SessionDocuments sessions;
+  private final SessionDocuments renewals;
+  private final FactDocuments facts;
+  private final OwnRenewals ownRenewals;
+  private final DocumentSweeper sweeper;
+
+  /**
+   * A store over the documents of one namespace.
+   *
+   * @param profile what the store is; its capabilities are {@link #CAPABILITIES}, with or without
+   *     {@link Capability#PUSH}
+   * @param documents the server's documents
+   * @param renewals the same documents, on a connection of its own that no backlog of requests
+   *     delays; may be the same object where the server is in this process. Both are closed
+   *     together with the store
+   * @throws IllegalArgumentException if the capabilities are others
+   * @throws UnsupportedOperationException if the documents tell no time
+   */
+  public DocumentStore(
+      StoreProfile profile, VersionedDocuments documents, VersionedDocuments renewals) {
+    this(
+        profile,
+        documents,
+        renewals,
+        null,
+        documents::micros,
+        documents::micros,
+        FactDocuments.byServer(documents),
+        DocumentRules.ALL);
+    // Else documents without a clock would look like a server that is away.
+    long unused = documents.micros();
+  }
+
+  /**
+   * A store of either kind.
+   *
+   * @param observer judges sessions; null if the server's clock does
+   * @param micros the store's time: the server's, or {@link VersionedDocuments#timeOfDay}
+   * @param uptime microseconds of a clock that never goes back: the server's, or that of this
+   *     process with the time for which its host was suspended
+   */
+  DocumentStore(
+      StoreProfile profile,
+      VersionedDocuments documents,
+      VersionedDocuments renewals,
+      @Nullable BeatObserver observer,
+      LongSupplier micros,
+      LongSupplier uptime,
+      FactDocuments facts,
+      DocumentRules rules) {
+    Set<Capability> expected = observer == null ? CAPABILITIES : CAPABILITIES_WITHOUT_CLOCK;
+    EnumSet<Capability> besides = EnumSet.copyOf(profile.capabilities());
+    besides.remove(Capability.PUSH);
+    if (!besides.equals(expected)) {
+      throw new IllegalArgumentException(
+          "Store '%s' declares %s. A store of documents has %s, and PUSH if it has watches."
+              .formatted(profile.display(), profile.capabilities(), expected));
+    }
+    this.profile = profile;
+    this.documents = documents;
+    this.micros = micros;
+    this.sessions = new SessionDocuments(new DocumentUpdater(documents, micros, rules), observer);
+    this.locks = new LockUpdater(sessions);
+    this.facts = facts;
+    this.sweeper = new DocumentSweeper(locks, facts, uptime);
+    this.ownRenewals = new OwnRenewals(uptime);
+    this.renewals =
+        new SessionDocuments(
+            new DocumentUpdater(renewals, micros, rules, DocumentUpdater.TRIES), observer);
+  }
+
+  /**
+   * A store over the documents of a server that tells no time. A version is a decimal number there,
+   * which each write of the document raises, also its removal; a document that is not there has a
+   * version too, see {@link VersionedDocuments.VersionedText}.
+   *
+   * @param profile what the store is; its capabilities are {@link #CAPABILITIES_WITHOUT_CLOCK},
+   *     with or without {@link Capability#PUSH}
+   * @param documents as in the constructor
+   * @param renewals as in the constructor
+   * @param ticker this process's monotonic clock
+   * @param wallClock this host's time of day, by which facts expire. It may be set: if it is ahead
+   *     of that of the host which wrote a fact, this host forgets the fact earlier by the
+   *     difference. If it is ahead by more than the time to keep it and a day, this host removes
+   *     the fact for all. Ages are shown, and idle records forgotten, by what it showed when the
+   *     store was opened. No hold depends on it
+   * @throws IllegalArgumentException if the capabilities are others
+   */
+  public static DocumentStore clockless(
+      StoreProfile profile,
+      VersionedDocuments documents,
+      VersionedDocuments renewals,
+      Ticker ticker,
+      InstantSource wallClock) {
+    LongSupplier timeOfDay = VersionedDocuments.timeOfDay(ticker, wallClock);
+    long opened = timeOfDay.getAsLong();
+    // It counts the sleep of this host, as others count the time of its sessions meanwhile.
+    LongSupplier uptime = () -> timeOfDay.getAsLong() - opened;
+    FactDocuments facts = FactDocuments.byHosts(documents, ticker, wallClock);
+    BeatObserver observer = new BeatObserver(ticker, DocumentRules.ALL);
+    return new DocumentStore(
+        profile, documents, renewals, observer, timeOfDay, uptime, facts, DocumentRules.ALL);
+  }
+
+  /**
+   * The profile of a store {@linkplain #clockless without a clock} whose documents can be watched.
+   *
+   * @param display what to call it; holds no secret
+   * @param timeout after which a request is given up
+   */
+  public static StoreProfile clocklessProfile(String display, Duration timeout) {
+    Set<Capability> capabilities = EnumSet.copyOf(CAPABILITIES_WITHOUT_CLOCK);
+    capabilities.add(Capability.PUSH);
+    return new StoreProfile(display, capabilities, timeout, LEAST_TTL, EXPIRY_LAG);
+  }
+
+  private static Set<Capability> withoutTimes() {
+    EnumSet<Capability> rest = EnumSet.copyOf(CAPABILITIES);
+    rest.removeAll(Set.of(Capability.AT_MOST, Capability.AT_LEAST));
+    return Set.copyOf(rest);
+  }
+
+  @Override
+  public StoreProfile profile() {
+    return profile;
+  }
+
+  @Override
+  public StoreSession open(SessionSpec spec, Consumer<SessionNotification> hints) {
+    return new DocumentSession(this, renewals, spec, hints);
+  }
+
+  /** The store's time. */
+  long micros() {
+    return micros.getAsLong();
+  }
+
+  @Override
+  public CompletionStage<SessionVerdict> judge(SessionId id) {
+    return sessions
+        .judge(id)
+        .thenApply(
+            session ->
+                session
+                    .map(found -> found.verdict(micros()))
+                    .orElseGet(SessionVerdict.SessionEnded::new));
+  }
+
+  @Override
+  public CompletionStage<Reply.Ended> evict(LockName name, AttemptId attempt, Eviction how) {
+    List<Reply.Ended> taken = new CopyOnWriteArrayList<>();
+    return locks
+        .step(
+            name,
+            (table, now) -> {
+              Reply.Ended reply = table.evict(name, attempt, how, now);
+              taken.add(reply);
+              return reply;
+            })
+        .thenApply(reply -> evicted(reply, taken));
+  }
+
+  /**
+   * An owner may hear of the eviction and end its attempt before the lock's document is written.
+   */
+  private static Reply.Ended evicted(Reply.Ended last, List<Reply.Ended> taken) {
+    return taken.stream()
+        .filter(reply -> reply.was() != AttemptState.ABSENT)
+        .findFirst()
+        .filter(before -> last.was() == AttemptState.ABSENT)
+        .orElse(last);
+  }
+
+  @Override
+  public CompletionStage<Boolean> reopen(LockName name) {
+    return locks.step(name, (table, now) -> table.reopen(name, now));
+  }
+
+  /**
+   * Takes one step with the requests of a session about one lock.
+   *
+   * @param open those that there are now; asked for each time that the step is taken
+   * @return the replies to those with which it was taken in the end
+   */
+  CompletionStage<List<Reply>> requests(
+      LockName name, SessionId session, Supplier<List<Request>> open) {
+    KnownSessions known = new KnownSessions(session, () -> ownRenewals.left(session));
+    return locks.requests(name, open, known);
+  }
+
+  /** Another process waits for the lock: its next step reads it, since a write would fail. */
+  void outdated(LockName name) {
+    locks.outdated(name);
+  }
+
+  DocumentRules rules() {
+    return sessions.updater().rules();
+  }
+
+  OwnRenewals ownRenewals() {
+    return ownRenewals;
+  }
+
+  @Override
+  public CompletionStage<Page<LockInfo>> inspect(LockQuery query) {
+    LockName only = query.name() == null ? null : LockName.of(query.name());
+    if (only != null) {
+      return ListedTexts.read(documents, List.of(LockUpdater.PREFIX + only.value()))
+          .thenCompose(listed -> views(listed, query))
+          .thenApply(page -> new Page<>(page, null));
+    }
+    String cursor = query.cursor();
+    return documents
+        .scanTexts(LockUpdater.PREFIX + query.prefix(), cursor == null ? "" : cursor, query.limit())
+        .thenCompose(
+            listed -> {
+              String last = last(listed.stream().map(ListedText::key).toList(), query.limit());
+              return views(listed, query)
+                  .thenApply(page -> new Page<>(page, last.isEmpty() ? null : last));
+            });
+  }
+
+  /** The last key of a full page; empty if it is the last page. */
+  private static String last(List<String> keys, int limit) {
+    return keys.size() < limit ? "" : keys.get(keys.size() - 1);
+  }
+
+  private CompletionStage<List<LockInfo>> views(List<ListedText> listed, LockQuery query) {
+    return ListedTexts.each(listed, each -> view(each, query))
+        .thenApply(views -> views.stream().flatMap(Optional::stream).toList());
+  }
+
+  private CompletionStage<Optional<LockInfo>> view(ListedText listed, LockQuery query) {
+    LockName name = LockUpdater.name(listed.key()).orElse(null);
+    if (name == null) { // Another program has made it.
+      return CompletableFuture.completedFuture(Optional.empty());
+    }
+    long now = micros();
+    LockDocument lock = DocumentCodec.decode(name, listed.found().text());
+    if (lock == null || lock.isUnused() || (lock.isIdle(now) && !query.idle())) {
+      return CompletableFuture.completedFuture(Optional.empty());
+    } else if (query.isSummary()) {
+      return CompletableFuture.completedFuture(Optional.of(lock.summary(now)));
+    }
+    return sessions.withSessions(
+        sessions::readToShow,
+        liveness -> {
+          locks.observeEvictions(lock, liveness, now);
+          return Optional.of(lock.view(liveness, now));
+        });
+  }
+
+  @Override
+  public CompletionStage<Page<SessionInfo>> sessions(@Nullable String cursor, int limit) {
+    return documents
+        .scan(SessionDocuments.PREFIX, cursor == null ? "" : cursor, limit)
+        .thenCompose(
+            keys -> {
+              String last = last(keys, limit);
+              CompletionStage<List<SessionInfo>> page =
+                  CompletableFuture.completedFuture(new ArrayList<>());
+              for (String key : keys) {
+                SessionId id = SessionDocuments.id(key).orElse(null);
+                if (id != null) { // Else another program has made it.
+                  page = page.thenCompose(before -> addSession(before, id));
+                }
+              }
+              return page.thenApply(all -> new Page<>(all, last.isEmpty() ? null : last));
+            });
+  }
+
+  private CompletionStage<List<SessionInfo>> addSession(List<SessionInfo> before, SessionId id) {
+    return sessions
+        .read(id)
+        .thenApply(
+            found -> {
+              found.ifPresent(
+                  session ->
+                      before.add(
+                          new SessionInfo(
+                              id.value(),
+                              session.client().info(),
+                              session.ttl(),
+                              timeLeft(session),
+                              session.renewedAgo(micros()))));
+              return before;
+            });
+  }
+
+  private Duration timeLeft(SessionDocument session) {
+    return sessions.isOverdue(session)
+        ? Duration.ZERO
+        : LockRecord.duration(session.left(micros()));
+  }
+
+  @Override
+  public CompletionStage<Fact> readFact(LockName name) {
+    return facts.read(name);
+  }
+
+  @Override
+  public CompletionStage<Long> replaceFact(
+      LockName name, long version, String content, Duration keep) {
+    return facts.replace(name, version, content, keep);
+  }
+
+  @Override
+  public CompletionStage<Integer> sweep(int budget) {
+    return sweeper.sweep(budget);
+  }
+
+  @Override
+  public CompletionStage<Boolean> claimSweep() {
+    return sweeper.claim();
+  }
+
+  @Override
+  public void close() {
+    VersionedDocuments other = renewals.updater().documents();
+    documents.close();
+    if (other != documents) {
+      other.close();
+    }
+  }
+}

@@ -1,0 +1,248 @@
+package io.mortise.support.document;
+
+import io.mortise.LockName;
+import io.mortise.StoreUnavailableException;
+import io.mortise.internal.runtime.CompletionStages;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.spi.SessionId;
+import io.mortise.support.document.DocumentUpdater.Update;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
+import io.mortise.support.document.VersionedDocuments.Written;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes what dead processes and idle locks left. A sweep has three walks, over the keys of
+ * sessions, locks and facts. Each begins where it ended in the last sweep of this process.
+ * Thread-safe.
+ *
+ * <p><b>It keeps up.</b> A sweep that removes all that it may is followed by another soon. So it
+ * goes on for as long as at least each eighth key is rubbish, however many are made meanwhile. Each
+ * walk looks at no more than eight times what the sweep may still remove.
+ *
+ * <p><b>However many sessions there are.</b> Without a clock a session ends at the second look,
+ * which may be many sweeps after the first one. So the sweep remembers each session that stands,
+ * some 200 bytes for each, and forgets those that a whole round has not met.
+ *
+ * <p><b>One process sweeps for all.</b> It writes a document once a minute. A process that has seen
+ * that document unchanged for two minutes takes its turn ({@link SweepTurn}). Nobody writes it
+ * first while there is no session, lock or fact: a look at an empty server leaves it empty.
+ *
+ * <p><b>Strange keys.</b> Another program may have made a key that names no session or lock, or a
+ * document of another format. The walk leaves it as it is, and goes on. A server that does not
+ * answer ends a sweep; the next one begins behind the keys that were asked for.
+ */
+final class DocumentSweeper {
+  private static final Logger log = LoggerFactory.getLogger(DocumentSweeper.class);
+
+  /** What the sweep of a document says that was listed and is not there. */
+  static final int NOT_THERE = -1;
+
+  /** Written by the process that sweeps. */
+  static final String TURN = "sweep/turn";
+
+  private static final int LOOKS_PER_REMOVAL = 8;
+
+  /** More at a time would flood the server. */
+  private static final int TOGETHER = 16;
+
+  private final LockUpdater locks;
+  private final SweepTurn turn;
+  private final List<Walk> walks;
+
+  /**
+   * A sweeper that has swept nothing.
+   *
+   * @param micros a clock that never goes back, by which the turn changes
+   */
+  DocumentSweeper(LockUpdater locks, FactDocuments facts, LongSupplier micros) {
+    this.locks = locks;
+    this.turn = new SweepTurn(micros);
+    this.walks =
+        List.of(
+            new Walk(SessionDocuments.PREFIX, this::sweepSession, sessions()::endRound),
+            new Walk(LockUpdater.PREFIX, this::sweepLock, () -> {}),
+            new Walk(FactDocuments.PREFIX, facts::sweep, () -> {}));
+  }
+
+  private SessionDocuments sessions() {
+    return locks.sessions();
+  }
+
+  private VersionedDocuments documents() {
+    return sessions().updater().documents();
+  }
+
+  /** See {@link io.mortise.spi.LockStore#claimSweep}: nobody else has written the turn since. */
+  CompletionStage<Boolean> claim() {
+    return documents()
+        .read(TURN)
+        .thenCompose(
+            found -> {
+              if (found.text() == null) {
+                return anythingOf(0)
+                    .thenCompose(
+                        any -> any ? take(found) : CompletableFuture.completedFuture(false));
+              }
+              return turn.isFree(found) ? take(found) : CompletableFuture.completedFuture(false);
+            });
+  }
+
+  private CompletionStage<Boolean> keepTurn() {
+    return documents()
+        .read(TURN)
+        .thenCompose(
+            found -> turn.isOwn(found) ? take(found) : CompletableFuture.completedFuture(false));
+  }
+
+  private CompletionStage<Boolean> take(VersionedText found) {
+    return documents().compareAndSet(TURN, found, turn.take()).thenApply(Written::made);
+  }
+
+  /** Whether there is a key of one of the kinds from that walk on. */
+  private CompletionStage<Boolean> anythingOf(int walk) {
+    return walk == walks.size()
+        ? CompletableFuture.completedFuture(false)
+        : documents()
+            .scan(walks.get(walk).prefix, "", 1)
+            .thenCompose(
+                keys ->
+                    keys.isEmpty()
+                        ? anythingOf(walk + 1)
+                        : CompletableFuture.completedFuture(true));
+  }
+
+  /** See {@link io.mortise.spi.LockStore#sweep}. A sweep that goes on keeps its turn. */
+  CompletionStage<Integer> sweep(int budget) {
+    CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
+    for (Walk walk : walks) {
+      sum =
+          sum.thenCompose(
+              removed ->
+                  removed >= budget
+                      ? CompletableFuture.completedFuture(removed)
+                      : walk.sweep(budget - removed).thenApply(more -> removed + more));
+    }
+    return sum.thenCompose(
+        removed ->
+            removed < budget
+                ? CompletableFuture.completedFuture(removed)
+                : keepTurn().handle((ours, failure) -> removed));
+  }
+
+  private CompletionStage<Integer> sweepLock(String key) {
+    return locks.sweep(LockName.of(key.substring(LockUpdater.PREFIX.length())));
+  }
+
+  /** Ends a session whose time has passed. Its document stays until no renewal is in flight. */
+  private CompletionStage<Integer> sweepSession(String key) {
+    SessionId id = new SessionId(key.substring(SessionDocuments.PREFIX.length()));
+    return sessions()
+        .updateSwept(
+            id,
+            (session, found) -> {
+              long now = sessions().updater().micros();
+              boolean overdue = session != null && session.isOverdue(now);
+              if (session == null) {
+                return SessionDocuments.unchanged(NOT_THERE);
+              } else if (!(overdue || session.hasEnded())) {
+                return SessionDocuments.unchanged(0);
+              } else if (session.isForgotten(now)) {
+                return new Update<>(true, null, 1);
+              }
+              session.end();
+              return SessionDocuments.changed(session, overdue, overdue ? 1 : 0);
+            });
+  }
+
+  /** Over the keys of one kind. */
+  private final class Walk {
+    private final String prefix;
+    private final Function<String, CompletionStage<Integer>> one;
+    private final Runnable endRound;
+
+    /** The last key of the last sweep; empty to begin anew. */
+    private volatile String swept = "";
+
+    Walk(String prefix, Function<String, CompletionStage<Integer>> one, Runnable endRound) {
+      this.prefix = prefix;
+      this.one = one;
+      this.endRound = endRound;
+    }
+
+    /** Sweeps keys until so many things were removed, or enough keys were looked at. */
+    CompletionStage<Integer> sweep(int budget) {
+      int looks = (int) Math.min(Integer.MAX_VALUE, (long) LOOKS_PER_REMOVAL * budget);
+      return documents()
+          .scan(prefix, swept, looks)
+          .thenCompose(
+              keys -> {
+                CompletionStage<Integer> sum = CompletableFuture.completedFuture(0);
+                for (int from = 0; from < keys.size(); from += TOGETHER) {
+                  List<String> chunk = keys.subList(from, Math.min(from + TOGETHER, keys.size()));
+                  sum = sum.thenCompose(removed -> sweepChunk(chunk, removed, budget));
+                }
+                return sum.thenApply(
+                    removed -> {
+                      if (keys.size() < looks && removed < budget) {
+                        swept = "";
+                        endRound.run();
+                      }
+                      return removed;
+                    });
+              });
+    }
+
+    private CompletionStage<Integer> sweepChunk(List<String> keys, int before, int budget) {
+      CompletionStage<Integer> sum = CompletableFuture.completedFuture(before);
+      if (before + keys.size() <= budget) {
+        swept = keys.get(keys.size() - 1);
+        for (String key : keys) {
+          sum = sum.thenCombine(sweepKey(key), Integer::sum);
+        }
+        return sum;
+      }
+      for (String key : keys) {
+        sum =
+            sum.thenCompose(
+                removed -> {
+                  if (removed >= budget) {
+                    return CompletableFuture.completedFuture(removed);
+                  }
+                  swept = key;
+                  return sweepKey(key).thenApply(more -> removed + more);
+                });
+      }
+      return sum;
+    }
+
+    private CompletionStage<Integer> sweepKey(String key) {
+      return CompletionStages.start(() -> one.apply(key))
+          .thenCompose(
+              removed ->
+                  removed == NOT_THERE
+                      ? documents().forget(key).thenApply(forgotten -> forgotten ? 1 : 0)
+                      : CompletableFuture.completedFuture(removed))
+          .exceptionally(failure -> skipped(key, failure));
+    }
+
+    /** A failure of one document is no reason to leave the others; one of the server is. */
+    private int skipped(String key, Throwable failure) {
+      Throwable reason = CompletionStages.cause(failure);
+      if (reason instanceof StoreUnavailableException || reason instanceof Error) {
+        throw new CompletionException(reason);
+      }
+      log.debug(
+          "Document '{}' was not swept: {}",
+          FailureText.quoted(key),
+          FailureText.quoted(reason.toString()));
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,314 @@
+package io.mortise.support.document;
+
+import io.mortise.StoreUnavailableException;
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
+import io.mortise.support.document.VersionedDocuments.Written;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Changes a document by compare-and-set: reads it, takes a step, writes it; again if another
+ * process has written meanwhile.
+ *
+ * <p><b>Without a read.</b> A document that this process wrote last is likely to stand as it was
+ * written. Its step is taken from memory, and only the write is sent. The write compares the
+ * version, so a step from an outdated text changes nothing, and is taken again. A step that would
+ * write nothing is never taken from memory: nobody would have compared.
+ *
+ * <p><b>Conflicts.</b> Each means that another process got on, so all get on. From the third one of
+ * a step on, the process waits for a random time before it reads again, so that many contenders do
+ * not fail each other's writes for long. A renewal never pauses: the others give way to it.
+ *
+ * <p><b>Too large.</b> If the server says that a document is too large, it is read, and the step is
+ * taken again in a smaller form, if it has one.
+ *
+ * <p>Thread-safe. Remembers the 10,000 documents that were used last.
+ */
+final class DocumentUpdater {
+  /**
+   * Each failed try means that another process got on. So many in a row are not met, unless the
+   * server compares wrongly: better an error than a loop.
+   */
+  static final int TRIES = 100;
+
+  /** Conflicts of a step that are retried at once, as a rule: most are with one other process. */
+  private static final int RETRIED_AT_ONCE = 2;
+
+  private static final int LONGEST_PAUSE_MILLIS = 32;
+
+  private static final int MOST_REMEMBERED = 10_000;
+
+  /**
+   * A longer text of a lock has a queue, which other processes write. A session whose notes are
+   * many gets more of them from the same process.
+   */
+  private static final int LONGEST_REMEMBERED = 4_096;
+
+  private final VersionedDocuments documents;
+  private final LongSupplier micros;
+  private final DocumentRules rules;
+  private final int retriedAtOnce;
+  private final ReentrantLock guard = new ReentrantLock();
+
+  /** As this process left or read them. Guarded by the lock. */
+  private final Map<String, VersionedText> remembered =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, VersionedText> eldest) {
+          return size() > MOST_REMEMBERED;
+        }
+      };
+
+  DocumentUpdater(VersionedDocuments documents, LongSupplier micros, DocumentRules rules) {
+    this(documents, micros, rules, RETRIED_AT_ONCE);
+  }
+
+  /**
+   * An updater that remembers nothing yet.
+   *
+   * @param retriedAtOnce conflicts of a step before it pauses; {@link #TRIES} for one that others
+   *     have to give way to
+   */
+  DocumentUpdater(
+      VersionedDocuments documents, LongSupplier micros, DocumentRules rules, int retriedAtOnce) {
+    this.documents = documents;
+    this.micros = micros;
+    this.rules = rules;
+    this.retriedAtOnce = retriedAtOnce;
+  }
+
+  /**
+   * What a step makes of a document.
+   *
+   * @param changed whether the document is to be written
+   * @param text the document from now on; null for none
+   * @param smaller the step in a form that makes the document shorter; null if there is none
+   */
+  record Update<T>(
+      boolean changed, @Nullable String text, T result, @Nullable SmallerStep<T> smaller) {
+    Update(boolean changed, @Nullable String text, T result) {
+      this(changed, text, result, null);
+    }
+  }
+
+  /** A step in a form that makes the document shorter. */
+  interface SmallerStep<T> {
+    /** What it makes of the document as it is now; null if it cannot be taken in this form. */
+    CompletionStage<@Nullable Update<T>> take(VersionedText found);
+  }
+
+  VersionedDocuments documents() {
+    return documents;
+  }
+
+  /** The store's time. */
+  long micros() {
+    return micros.getAsLong();
+  }
+
+  DocumentRules rules() {
+    return rules;
+  }
+
+  /**
+   * A change of one document.
+   *
+   * @param remembers whether this process is likely to be the next that writes the document
+   */
+  private record Change<T>(
+      String key,
+      boolean remembers,
+      Function<VersionedText, CompletionStage<@Nullable Update<T>>> step) {}
+
+  /** Reads a document that is likely to be changed next. */
+  CompletionStage<VersionedText> readToChange(String key) {
+    return documents
+        .read(key)
+        .thenApply(
+            found -> {
+              remember(key, found);
+              return found;
+            });
+  }
+
+  /**
+   * Takes a step with the document as it is; perhaps several times.
+   *
+   * @param step null if the document is to be read again, as after a failed comparison
+   */
+  <T> CompletionStage<T> update(
+      String key, Function<VersionedText, CompletionStage<@Nullable Update<T>>> step) {
+    return read(new Change<>(key, false, step), 0);
+  }
+
+  /**
+   * The same, at first with the document as this process left it, or has just read it.
+   *
+   * @param first the same step, where it needs nothing but the document; else null
+   * @param step as in {@link #update}
+   */
+  <T> CompletionStage<T> updateRemembered(
+      String key,
+      Function<VersionedText, @Nullable Update<T>> first,
+      Function<VersionedText, CompletionStage<@Nullable Update<T>>> step) {
+    Change<T> change = new Change<>(key, true, step);
+    VersionedText found = remembered(key);
+    Update<T> update = found == null ? null : first.apply(found);
+    if (found == null || update == null) {
+      return read(change, 0);
+    } else if (!update.changed()) {
+      return rules.readsWhereNothingIsWritten()
+          ? read(change, 0)
+          : CompletableFuture.completedFuture(update.result());
+    }
+    return write(change, found, update, 0);
+  }
+
+  private <T> CompletionStage<T> read(Change<T> change, int conflicts) {
+    return documents.read(change.key()).thenCompose(found -> take(change, found, conflicts));
+  }
+
+  private <T> CompletionStage<T> take(Change<T> change, VersionedText found, int conflicts) {
+    return change
+        .step()
+        .apply(found)
+        .thenCompose(
+            update ->
+                update == null
+                    ? again(change, null, conflicts + 1)
+                    : writeIfChanged(change, found, update, conflicts));
+  }
+
+  private <T> CompletionStage<T> writeIfChanged(
+      Change<T> change, VersionedText found, Update<T> update, int conflicts) {
+    return update.changed()
+        ? write(change, found, update, conflicts)
+        : CompletableFuture.completedFuture(update.result());
+  }
+
+  private <T> CompletionStage<T> write(
+      Change<T> change, VersionedText found, Update<T> update, int conflicts) {
+    CompletionStage<Written> write = documents.compareAndSet(change.key(), found, update.text());
+    SmallerStep<T> smaller = update.smaller();
+    if (smaller == null) {
+      return write.thenCompose(written -> written(change, update, written, conflicts));
+    }
+    return write
+        .handle(
+            (written, failure) ->
+                failure == null
+                    ? written(change, update, written, conflicts)
+                    : failed(change, smaller, failure, conflicts))
+        .thenCompose(Function.identity());
+  }
+
+  private <T> CompletionStage<T> failed(
+      Change<T> change, SmallerStep<T> smaller, Throwable failure, int conflicts) {
+    if (!isTooLarge(failure)) {
+      return CompletableFuture.failedFuture(failure);
+    }
+    return documents
+        .read(change.key())
+        .thenCompose(
+            found ->
+                smaller
+                    .take(found)
+                    .thenCompose(
+                        update ->
+                            update == null
+                                ? CompletableFuture.failedFuture(failure)
+                                : writeIfChanged(change, found, update, conflicts)));
+  }
+
+  private <T> CompletionStage<T> written(
+      Change<T> change, Update<T> update, Written written, int conflicts) {
+    remember(change.key(), written.made() && change.remembers() ? written.stands() : null);
+    return written.made()
+        ? CompletableFuture.completedFuture(update.result())
+        : again(change, written.stands(), conflicts + 1);
+  }
+
+  /**
+   * The version of a document in a store without a clock.
+   *
+   * @throws StoreUnfitException if it is not a number from 0 to the highest
+   */
+  static long number(VersionedText found, long highest) {
+    String version = found.version();
+    if (version.matches("\\d{1,18}") && Long.parseLong(version) <= highest) {
+      return Long.parseLong(version);
+    }
+    throw new StoreUnfitException(
+        "The store has a document of version '%s', and versions are numbers up to %s. Another server may have answered: check host and port."
+            .formatted(FailureText.quoted(version), highest));
+  }
+
+  /** Whether the server has refused a document for its size. */
+  static boolean isTooLarge(Throwable failure) {
+    return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+        .anyMatch(cause -> cause instanceof DocumentTooLargeException);
+  }
+
+  /**
+   * Takes the step again.
+   *
+   * @param stands what stands there now; null if it was not told
+   */
+  private <T> CompletionStage<T> again(
+      Change<T> change, @Nullable VersionedText stands, int conflicts) {
+    if (conflicts == TRIES) {
+      return CompletableFuture.failedFuture(
+          new StoreUnavailableException(
+              "Document '%s' had changed %s times in a row between its read and its write. Nothing was written. Look for another program that writes it."
+                  .formatted(change.key(), TRIES)));
+    } else if (conflicts > retriedAtOnce) {
+      int longest = Math.min(LONGEST_PAUSE_MILLIS, 1 << Math.min(conflicts - retriedAtOnce, 10));
+      return CompletableFuture.supplyAsync(() -> conflicts, rules.afterPause(longest))
+          .thenCompose(unused -> read(change, conflicts));
+    }
+    return stands == null ? read(change, conflicts) : take(change, stands, conflicts);
+  }
+
+  private @Nullable VersionedText remembered(String key) {
+    guard.lock();
+    try {
+      return remembered.get(key);
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Forgets a document that another process is known to write. */
+  void forget(String key) {
+    remember(key, null);
+  }
+
+  void remember(String key, @Nullable VersionedText stands) {
+    guard.lock();
+    try {
+      if (stands == null || isLong(key, stands.text())) {
+        remembered.remove(key);
+      } else {
+        remembered.put(key, stands);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private static boolean isLong(String key, @Nullable String text) {
+    return text != null
+        && text.length() > LONGEST_REMEMBERED
+        && !key.startsWith(SessionDocuments.PREFIX);
+  }
+}

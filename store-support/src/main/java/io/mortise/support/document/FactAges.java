@@ -1,0 +1,118 @@
+package io.mortise.support.document;
+
+import io.mortise.LockName;
+import io.mortise.spi.time.Ticker;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What this process knows of the age of facts, by its own monotonic clock: how old a fact is at
+ * least, since it was seen; and at most, if an earlier version or no fact was seen before.
+ *
+ * <p>Thread-safe. Remembers the 4,096 facts that were read or written last.
+ */
+final class FactAges {
+  private static final int MOST = 4_096;
+
+  /** Clock rates may differ by 500 ppm on each side. */
+  private static final long RATES = 1_000;
+
+  private final Ticker ticker;
+  private final ReentrantLock guard = new ReentrantLock();
+  private final Map<LockName, SeenFact> seen =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<LockName, SeenFact> eldest) {
+          return size() > MOST;
+        }
+      };
+
+  /**
+   * A version as this process knows it.
+   *
+   * @param since when it was there at the latest
+   * @param asked when the latest request was sent that found it
+   * @param writtenAfter when it was not there yet; counts only if that is known
+   */
+  private record SeenFact(
+      long version, long since, long asked, boolean isBeginKnown, long writtenAfter) {}
+
+  FactAges(Ticker ticker) {
+    this.ticker = ticker;
+  }
+
+  long now() {
+    return ticker.nanos();
+  }
+
+  /**
+   * Takes in what a read has found; to be called after the answer was received.
+   *
+   * @param version 0 if there was none
+   * @param asked when the read was sent
+   */
+  void read(LockName name, long version, long asked) {
+    guard.lock();
+    try {
+      SeenFact before = seen.get(name);
+      if (before == null) {
+        seen.put(name, new SeenFact(version, ticker.nanos(), asked, false, 0));
+      } else if (version == before.version()) {
+        long latest = asked - before.asked() > 0 ? asked : before.asked();
+        seen.put(
+            name,
+            new SeenFact(
+                version, before.since(), latest, before.isBeginKnown(), before.writtenAfter()));
+      } else if (version == 0 || version > before.version()) { // Else it is an answer that is late.
+        seen.put(name, new SeenFact(version, ticker.nanos(), asked, true, before.asked()));
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Takes in a version that this process has written; to be called after the answer was received.
+   *
+   * @param asked before it was written
+   */
+  void wrote(LockName name, long version, long asked) {
+    guard.lock();
+    try {
+      SeenFact before = seen.get(name);
+      if (before == null || version > before.version()) {
+        seen.put(name, new SeenFact(version, ticker.nanos(), asked, true, asked));
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Whether a version is older than that for sure. */
+  boolean isOlder(LockName name, long version, Duration age) {
+    SeenFact fact = seen(name, version);
+    long nanos = age.toNanos();
+    return fact != null && ticker.nanos() - fact.since() >= nanos + nanos / RATES;
+  }
+
+  /** Whether a version is younger than that for sure. */
+  boolean isYounger(LockName name, long version, Duration age) {
+    SeenFact fact = seen(name, version);
+    return fact != null
+        && fact.isBeginKnown()
+        && ticker.nanos() - fact.writtenAfter() < age.toNanos();
+  }
+
+  private @Nullable SeenFact seen(LockName name, long version) {
+    guard.lock();
+    try {
+      SeenFact fact = seen.get(name);
+      return fact != null && fact.version() == version ? fact : null;
+    } finally {
+      guard.unlock();
+    }
+  }
+}

@@ -1,0 +1,478 @@
+package io.mortise.support.document;
+
+import io.mortise.internal.queue.KeyedBatcher;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.Renewal;
+import io.mortise.spi.SessionId;
+import io.mortise.spi.SessionNotification;
+import io.mortise.spi.SessionSpec;
+import io.mortise.support.document.DocumentUpdater.Update;
+import io.mortise.support.document.VersionedDocuments.VersionedText;
+import io.mortise.support.table.DocumentCodec;
+import io.mortise.support.table.LockStep;
+import io.mortise.support.table.SessionDocument;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sessions' documents, and what steps of locks have to know of them. Thread-safe.
+ *
+ * <p><b>Crowds.</b> Many locks of one process leave notes to one session, and judge it. These
+ * changes share their reads and writes: one is in flight, and those that come meanwhile share the
+ * next. A change never joins a read that was sent before: a session may have been made since, or a
+ * note been left. A renewal does not wait for them; it has a connection and an updater of its own.
+ *
+ * <p><b>Order.</b> A lock is written after the notes that it depends on were written, since its
+ * step waits for their outcome. Notes about one lock are left in the order of their steps.
+ */
+final class SessionDocuments {
+  static final String PREFIX = "session/";
+
+  /** The last of these comes after pauses of some milliseconds, and the holder may have left. */
+  private static final int CONFLICTS_OF_NOTES = 5;
+
+  private final DocumentUpdater updater;
+  private final @Nullable BeatObserver observer;
+  private final KeyedBatcher<SessionId, SessionChange, ChangedSession> changes =
+      new KeyedBatcher<>(change -> null, this::changeTogether, DocumentUpdater::isTooLarge);
+
+  /**
+   * Sends nothing yet.
+   *
+   * @param observer tells how long sessions live; null if the server's clock does
+   */
+  SessionDocuments(DocumentUpdater updater, @Nullable BeatObserver observer) {
+    this.updater = updater;
+    this.observer = observer;
+  }
+
+  DocumentUpdater updater() {
+    return updater;
+  }
+
+  @Nullable BeatObserver observer() {
+    return observer;
+  }
+
+  static String key(SessionId id) {
+    return PREFIX + id.value();
+  }
+
+  /** Calls after the session's document was written; returns what ends that. */
+  Runnable watch(SessionId id, Runnable changed) {
+    return updater.documents().watch(key(id), changed);
+  }
+
+  /** A session as it stands; empty if there is none. */
+  CompletionStage<Optional<SessionDocument>> read(SessionId id) {
+    return updater
+        .documents()
+        .read(key(id))
+        .thenApply(found -> Optional.ofNullable(decode(id, found)));
+  }
+
+  /** A session to show to people, as ended if its time has passed. Writes nothing. */
+  CompletionStage<Optional<SessionDocument>> readToShow(SessionId id) {
+    return read(id)
+        .thenApply(
+            found -> {
+              found.filter(this::isOverdue).ifPresent(SessionDocument::end);
+              return found;
+            });
+  }
+
+  /** The session that a key names; empty if another program has made the key. */
+  static Optional<SessionId> id(String key) {
+    try {
+      return Optional.of(new SessionId(key.substring(PREFIX.length())));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
+  private @Nullable SessionDocument decode(SessionId id, VersionedText found) {
+    SessionDocument session = DocumentCodec.decodeSession(key(id), found.text());
+    if (session != null && observer != null) {
+      observer.observe(id, session);
+    }
+    return session;
+  }
+
+  /** Whether it may be ended, and was not yet. */
+  boolean isOverdue(SessionDocument session) {
+    return session.isOverdue(updater.micros());
+  }
+
+  /**
+   * A session as it stands. One whose time has passed is ended for good, so that a renewal which
+   * began before cannot revive it. For steps that rely on its end.
+   */
+  CompletionStage<Optional<SessionDocument>> judge(SessionId id) {
+    return change(
+            id,
+            ChangeKind.JUDGEMENT,
+            session -> {
+              boolean ends = isOverdue(session);
+              if (ends) {
+                session.end();
+              }
+              return ends;
+            })
+        .thenApply(ChangedSession::session);
+  }
+
+  /** What becomes of a session's document, which is null if there is none. */
+  interface SessionStep<T> {
+    /**
+     * The next document of the session, and the step's result.
+     *
+     * @param found the document with its version
+     */
+    Update<T> take(@Nullable SessionDocument session, VersionedText found);
+  }
+
+  /** The result of a step that leaves the document as it is. */
+  static <T> Update<T> unchanged(T result) {
+    return new Update<>(false, null, result);
+  }
+
+  /** The result of a step that has changed the document, if so. */
+  static <T> Update<T> changed(SessionDocument session, boolean changed, T result) {
+    return new Update<>(changed, DocumentCodec.encode(session), result);
+  }
+
+  /** Takes a step of a sweep, which takes steps of all sessions in turn. */
+  <T> CompletionStage<T> updateSwept(SessionId id, SessionStep<T> step) {
+    return updater.update(
+        key(id),
+        found -> {
+          SessionDocument session = DocumentCodec.decodeSession(key(id), found.text());
+          if (session != null && observer != null) {
+            observer.observeSwept(id, session);
+          }
+          return CompletableFuture.completedFuture(step.take(session, found));
+        });
+  }
+
+  /** The sweep has taken a step of all sessions, and begins anew. */
+  void endRound() {
+    if (observer != null) {
+      observer.endRound();
+    }
+  }
+
+  /** Takes a step of a session that is likely to be as this process has left or read it last. */
+  <T> CompletionStage<T> updateRemembered(SessionId id, SessionStep<T> step) {
+    return updater.updateRemembered(
+        key(id),
+        found -> step.take(decode(id, found), found),
+        found -> CompletableFuture.completedFuture(step.take(decode(id, found), found)));
+  }
+
+  /** Why a session's document is changed. */
+  enum ChangeKind {
+    /** To end it if its time has passed. */
+    JUDGEMENT,
+    /**
+     * Notes without which the lock must not be written. After some failed comparisons they are
+     * given up: the lock is read again, and may be free.
+     */
+    NOTES_BEFORE_LOCK,
+    /** Notes about a lock that was written. */
+    NOTES_AFTER_LOCK
+  }
+
+  /** The result of a change. */
+  enum ChangeOutcome {
+    UNCHANGED,
+    CHANGED,
+    /** Another process has written the document meanwhile, and the change was given up. */
+    OUTDATED
+  }
+
+  /**
+   * A change that shares its write with others of its session.
+   *
+   * @param change says whether it has changed the document that it was given
+   */
+  private record SessionChange(ChangeKind kind, Predicate<SessionDocument> change) {}
+
+  /**
+   * A change's result, with the session's document after it.
+   *
+   * @param session as it stands after that; empty if there is none
+   */
+  private record ChangedSession(ChangeOutcome outcome, Optional<SessionDocument> session) {}
+
+  private CompletionStage<ChangedSession> change(
+      SessionId id, ChangeKind kind, Predicate<SessionDocument> change) {
+    CompletableFuture<ChangedSession> outcome = new CompletableFuture<>();
+    changes.add(id, new SessionChange(kind, change), outcome);
+    return outcome;
+  }
+
+  private CompletionStage<List<ChangedSession>> changeTogether(
+      SessionId id, Supplier<List<SessionChange>> open) {
+    // Asked for once: those that are added later must not go by a read that was sent before.
+    List<SessionChange> together = open.get();
+    AtomicInteger written = new AtomicInteger();
+    Function<VersionedText, Update<List<ChangedSession>>> step =
+        found -> {
+          // A step that was written is taken again after a failed comparison only.
+          boolean isOutdated = written.get() >= CONFLICTS_OF_NOTES;
+          SessionDocument session = decode(id, found);
+          List<ChangeOutcome> outcomes =
+              together.stream().map(each -> outcome(each, session, isOutdated)).toList();
+          boolean changed = outcomes.contains(ChangeOutcome.CHANGED);
+          written.addAndGet(changed ? 1 : 0);
+          Optional<SessionDocument> stands = Optional.ofNullable(session);
+          return new Update<>(
+              changed,
+              session == null ? null : DocumentCodec.encode(session),
+              outcomes.stream().map(outcome -> new ChangedSession(outcome, stands)).toList());
+        };
+    return updater.updateRemembered(
+        key(id),
+        found ->
+            together.stream().allMatch(each -> each.kind() == ChangeKind.JUDGEMENT)
+                ? null
+                : step.apply(found),
+        found -> {
+          updater.remember(key(id), found);
+          return CompletableFuture.completedFuture(step.apply(found));
+        });
+  }
+
+  private static ChangeOutcome outcome(
+      SessionChange change, @Nullable SessionDocument session, boolean isOutdated) {
+    if (isOutdated && change.kind() == ChangeKind.NOTES_BEFORE_LOCK) {
+      return ChangeOutcome.OUTDATED;
+    }
+    return session != null && change.change().test(session)
+        ? ChangeOutcome.CHANGED
+        : ChangeOutcome.UNCHANGED;
+  }
+
+  /**
+   * A session that its first renewal creates. Its document may have been there before, and have
+   * been removed. Each renewal is a write, and each write of the document raises its version: a
+   * count from the version on is above all that observers have seen.
+   */
+  SessionDocument create(SessionSpec spec, Duration ttl, VersionedText absent, long now) {
+    SessionDocument made = new SessionDocument(spec.client(), ttl, now);
+    if (observer != null && updater.rules().countsFromVersion()) {
+      made.countRenewalsFrom(DocumentUpdater.number(absent, LockStep.HIGHEST_REVISION));
+    }
+    return made;
+  }
+
+  /** What a renewal is answered. Without a clock it tells no time of the store. */
+  Renewal told(Renewal renewal) {
+    return observer != null && renewal instanceof Renewal.Renewed renewed
+        ? new Renewal.Renewed(0, renewed.notifications(), renewed.more(), renewed.incarnation())
+        : renewal;
+  }
+
+  /**
+   * Ends a session that its owner has closed. Without a clock its document goes at once: a renewal
+   * that is executed late compares a version that is not there any more. Elsewhere it stays until
+   * none can be in flight.
+   */
+  CompletionStage<Boolean> close(SessionId id) {
+    return updateRemembered(
+        id,
+        (session, found) -> {
+          if (session == null) {
+            return unchanged(false);
+          }
+          boolean open = !session.hasEnded();
+          session.end();
+          return observer == null ? changed(session, open, open) : new Update<>(true, null, open);
+        });
+  }
+
+  /**
+   * Adds notifications to the documents of their sessions, and removes those of ended attempts. The
+   * sessions are written in parallel.
+   *
+   * @param ended attempts whose earlier notifications go first
+   * @return whether any session's document was changed; outdated if one was given up
+   */
+  CompletionStage<ChangeOutcome> updateNotes(
+      ChangeKind kind, List<SessionNotification> notifications, List<AttemptId> ended, long now) {
+    Map<SessionId, List<AttemptId>> forgotten =
+        ended.stream().collect(Collectors.groupingBy(AttemptId::session));
+    Map<SessionId, List<SessionNotification>> told =
+        notifications.stream().collect(Collectors.groupingBy(note -> note.attempt().session()));
+    CompletionStage<ChangeOutcome> all = CompletableFuture.completedFuture(ChangeOutcome.UNCHANGED);
+    for (SessionId id :
+        Stream.concat(told.keySet().stream(), forgotten.keySet().stream()).distinct().toList()) {
+      CompletionStage<ChangedSession> changed =
+          change(
+              id,
+              kind,
+              session -> {
+                boolean any = false;
+                for (AttemptId attempt : forgotten.getOrDefault(id, List.of())) {
+                  any |= session.forget(attempt);
+                }
+                for (SessionNotification note : told.getOrDefault(id, List.of())) {
+                  any |= session.tell(note, now);
+                }
+                return any;
+              });
+      all =
+          all.thenCombine(
+              changed,
+              (before, one) -> before.compareTo(one.outcome()) > 0 ? before : one.outcome());
+    }
+    return all;
+  }
+
+  /** How a step has its sessions read. */
+  interface SessionReader {
+    CompletionStage<Optional<SessionDocument>> read(SessionId id);
+  }
+
+  /**
+   * Takes a pure step with the sessions that it asks for: those that it met were read, and it is
+   * taken once more, until it meets none that was not read.
+   */
+  <T> CompletionStage<T> withSessions(SessionReader reader, Function<KnownSessions, T> step) {
+    return withSessions(reader, new KnownSessions(), step);
+  }
+
+  /** The same, where some sessions are known. */
+  <T> CompletionStage<T> withSessions(
+      SessionReader reader, KnownSessions sessions, Function<KnownSessions, T> step) {
+    sessions.missing.clear();
+    T result = step.apply(sessions);
+    if (sessions.missing.isEmpty()) {
+      return CompletableFuture.completedFuture(result);
+    }
+    CompletionStage<Boolean> read = CompletableFuture.completedFuture(true);
+    for (SessionId id : List.copyOf(sessions.missing)) {
+      CompletionStage<Optional<SessionDocument>> reading = reader.read(id);
+      read = read.thenCombine(reading, (before, session) -> sessions.add(id, session));
+    }
+    return read.thenCompose(done -> withSessions(reader, sessions, step));
+  }
+
+  /**
+   * The sessions that were read, and those that would have to be. Used by one step at a time. A
+   * step that is taken again after a failed comparison keeps them, since a new read would give
+   * others time to write. A later step meets a session that has ended since.
+   */
+  static final class KnownSessions implements LockStep.Liveness {
+    private final Map<SessionId, Optional<SessionDocument>> known = new HashMap<>();
+    private final Set<SessionNotification> left = new HashSet<>();
+    private final Set<SessionId> missing = new HashSet<>();
+    private final @Nullable SessionId renewed;
+    private final LongSupplier renewedLeft;
+
+    /** None of them. */
+    KnownSessions() {
+      renewed = null;
+      renewedLeft = () -> 0;
+    }
+
+    /**
+     * One that this process has renewed: nobody may end it yet, so it need not be read.
+     *
+     * @param left for how many microseconds it lives at least; 0 if it is not known
+     */
+    KnownSessions(SessionId renewed, LongSupplier left) {
+      this.renewed = renewed;
+      this.renewedLeft = left;
+    }
+
+    /** They are to be read again. */
+    void forgetAll() {
+      known.clear();
+    }
+
+    /** These notes were left, and the sessions are to be read again. */
+    void addLeft(List<SessionNotification> notes) {
+      left.addAll(notes);
+      known.clear();
+    }
+
+    /** Whether these notes were left before the sessions were read. */
+    boolean hasLeft(List<SessionNotification> notes) {
+      return left.containsAll(notes);
+    }
+
+    /** Those whose time has passed since they were read may have been renewed. */
+    void forgetOverdue(long now) {
+      known.values().removeIf(found -> found.filter(it -> it.isOverdue(now)).isPresent());
+    }
+
+    /** Whether the step that was taken had to know more. */
+    boolean isIncomplete() {
+      return !missing.isEmpty();
+    }
+
+    boolean add(SessionId id, Optional<SessionDocument> session) {
+      known.put(id, session);
+      return missing.remove(id);
+    }
+
+    /** Whether it was read. What is said of it otherwise is of no consequence. */
+    private boolean isKnown(SessionId id) {
+      boolean found = known.containsKey(id);
+      if (!found) {
+        missing.add(id);
+      }
+      return found;
+    }
+
+    @Override
+    public Duration ttl(SessionId id) {
+      return isKnown(id) ? find(id).map(SessionDocument::ttl).orElse(Duration.ZERO) : Duration.ZERO;
+    }
+
+    private Optional<SessionDocument> find(SessionId id) {
+      return known.getOrDefault(id, Optional.empty());
+    }
+
+    @Override
+    public long left(SessionId id, long now) {
+      long sure = id.equals(renewed) && !known.containsKey(id) ? renewedLeft.getAsLong() : 0;
+      if (sure > 0) {
+        return sure;
+      }
+      return isKnown(id) ? find(id).map(session -> session.left(now)).orElse(0L) : 1;
+    }
+
+    @Override
+    public @Nullable Duration renewedAgo(SessionId id, long now) {
+      return isKnown(id) ? find(id).map(session -> session.renewedAgo(now)).orElse(null) : null;
+    }
+
+    @Override
+    public boolean isConnected(SessionId session) {
+      return true;
+    }
+
+    @Override
+    public @Nullable ClientLabel client(SessionId id, long now) {
+      return isKnown(id) ? find(id).map(SessionDocument::client).orElse(null) : null;
+    }
+  }
+}

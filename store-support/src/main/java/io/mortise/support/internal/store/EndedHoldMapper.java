@@ -1,0 +1,32 @@
+package io.mortise.support.internal.store;
+
+import io.mortise.admin.EndedHold;
+import io.mortise.admin.EndedHold.EndCause;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import org.jspecify.annotations.Nullable;
+
+/** Maps the end that a store keeps of an attempt to the {@link EndedHold} that people are shown. */
+public final class EndedHoldMapper {
+  private EndedHoldMapper() {}
+
+  /**
+   * How the hold of an attempt has ended; null if the attempt was not a hold, or if the store does
+   * not know the reason.
+   *
+   * @param was what the attempt was when it ended
+   */
+  public static @Nullable EndedHold endedHold(AttemptId attempt, AttemptState was, EndReason how) {
+    if (was != AttemptState.HELD) {
+      return null;
+    }
+    return switch (how) {
+      case RELEASED -> new EndedHold(attempt.encoded(), EndCause.RELEASED);
+      case EXPIRED -> new EndedHold(attempt.encoded(), EndCause.AT_MOST);
+      case EVICTED -> new EndedHold(attempt.encoded(), EndCause.EVICTED);
+      case TAKEN -> new EndedHold(attempt.encoded(), EndCause.SESSION_EXPIRED);
+      case UNKNOWN -> null;
+    };
+  }
+}

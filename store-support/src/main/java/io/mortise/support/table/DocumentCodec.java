@@ -1,0 +1,420 @@
+package io.mortise.support.table;
+
+import io.mortise.HoldTerms;
+import io.mortise.LockName;
+import io.mortise.StoreUnfitException;
+import io.mortise.internal.runtime.FailureText;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.ClientLabel;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Renewal.NumberedNotification;
+import io.mortise.spi.Reply.AttemptState;
+import io.mortise.spi.Reply.EndReason;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionNotification;
+import io.mortise.support.internal.store.NotificationBuffer;
+import io.mortise.support.table.LockRecord.EndedAttempt;
+import io.mortise.support.table.LockRecord.HoldEntry;
+import io.mortise.support.table.LockRecord.WaiterEntry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.StringJoiner;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Documents as text. Each line is a part of the document, its fields are separated by tabs; texts
+ * of people come last in a line, and have no control characters. The first line names the format.
+ * Times are microseconds of the store's clock.
+ *
+ * <p>A line with a further field is of another format. Its document is refused, since the next step
+ * would write it without that field.
+ *
+ * <p>Another program may have written a document. So each number is checked when it is parsed:
+ * steps calculate with any document that was decoded.
+ */
+public final class DocumentCodec {
+  private static final String LOCK = "lock1";
+  private static final String SESSION = "session2";
+  private static final String FACT = "fact1";
+  private static final String NONE = "-";
+
+  /** The sum and the difference of two such times can be counted in nanoseconds. */
+  private static final long FARTHEST_MICROS = Long.MAX_VALUE / 1_000 / 2;
+
+  /** Numbers that only rise cannot be raised beyond a long from there. */
+  private static final long HIGHEST_COUNT = Long.MAX_VALUE / 2;
+
+  /** The next block of tokens ends within a long. */
+  private static final long HIGHEST_TOKEN = Long.MAX_VALUE - Request.MAX_TOKENS - 1;
+
+  private DocumentCodec() {}
+
+  /** A lock's document as text. */
+  public static String encode(LockDocument lock) {
+    StringJoiner lines = new StringJoiner("\n");
+    lines.add(
+        line(LOCK, lock.capacity, lock.lastToken, lock.nextTicket, lock.shutUntil, lock.touched));
+    EndedAttempt end = lock.lastEnd;
+    if (end != null) {
+      lines.add(line("end", end.attempt().encoded(), end.was(), end.how()));
+    }
+    lock.holders.values().forEach(hold -> lines.add(encode(hold)));
+    lock.queue.values().forEach(waiter -> lines.add(encode(waiter)));
+    return lines.toString();
+  }
+
+  private static String encode(HoldEntry hold) {
+    return line(
+        "hold",
+        hold.attempt.encoded(),
+        hold.since,
+        hold.weight,
+        hold.token,
+        hold.tokens,
+        hold.atMostUntil,
+        hold.atLeastUntil,
+        hold.told,
+        hold.noted,
+        hold.evicted,
+        hold.label);
+  }
+
+  private static String encode(WaiterEntry waiter) {
+    Request.Acquire request = waiter.request();
+    return line(
+        "wait",
+        waiter.attempt().encoded(),
+        waiter.since(),
+        waiter.ticket(),
+        request.mode().weight(),
+        request.tokens(),
+        request.tokenFloor(),
+        time(request.terms().atMost()),
+        time(request.terms().atLeast()),
+        request.terms().label());
+  }
+
+  /**
+   * The reverse of {@link #encode(LockDocument)}; null if there is no text.
+   *
+   * @throws StoreUnfitException if the text is of another format
+   */
+  public static @Nullable LockDocument decode(LockName name, @Nullable String text) {
+    try {
+      return text == null ? null : decodeLock(name, text);
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+      throw unreadable("lock/" + name.value(), e);
+    }
+  }
+
+  private static LockDocument decodeLock(LockName name, String text) {
+    String[] lines = text.split("\n", -1);
+    Fields first = new Fields(lines[0]);
+    check("lock/" + name.value(), LOCK, first.text());
+    LockDocument lock = new LockDocument(name, first.count(1, Mode.SHARERS));
+    lock.lastToken = first.number(0, HIGHEST_TOKEN);
+    lock.nextTicket = first.number(0, HIGHEST_COUNT);
+    lock.shutUntil = first.moment();
+    lock.touched = first.moment();
+    first.checkEnd();
+    for (int i = 1; i < lines.length; i++) {
+      Fields fields = new Fields(lines[i]);
+      decodePart(lock, fields);
+      fields.checkEnd();
+    }
+    lock.waiters = lock.queue.size();
+    return lock;
+  }
+
+  private static void decodePart(LockDocument lock, Fields fields) {
+    String part = fields.text();
+    AttemptId attempt = fields.attempt();
+    if (part.equals("end")) {
+      lock.lastEnd = new EndedAttempt(attempt, AttemptState.valueOf(fields.text()), fields.end());
+      return;
+    }
+    long since = fields.moment();
+    if (part.equals("hold")) {
+      HoldEntry hold = hold(lock, attempt, since, fields);
+      once(lock.holders.put(attempt, hold));
+      lock.used += hold.weight;
+    } else if (part.equals("wait")) {
+      long ticket = fields.number(0, lock.nextTicket - 1);
+      Request.Acquire request = waiting(lock, attempt, fields);
+      once(lock.queue.put(ticket, new WaiterEntry(request, ticket, since)));
+      once(lock.tickets.put(attempt, ticket));
+    } else {
+      throw new IllegalArgumentException("Unknown part '" + part + "'.");
+    }
+  }
+
+  private static void once(@Nullable Object before) {
+    if (before != null) {
+      throw new IllegalArgumentException("A part stands there twice.");
+    }
+  }
+
+  private static HoldEntry hold(LockDocument lock, AttemptId attempt, long since, Fields fields) {
+    int weight = fields.count(1, lock.capacity);
+    long token = fields.number(0, HIGHEST_TOKEN);
+    int tokens = fields.count(0, Request.MAX_TOKENS);
+    long atMostUntil = fields.momentOrNever();
+    long atLeastUntil = fields.moment();
+    boolean told = fields.flag();
+    boolean noted = fields.flag();
+    boolean evicted = fields.flag();
+    HoldEntry hold = new HoldEntry(attempt, weight, fields.text(), since);
+    hold.token = token;
+    hold.tokens = tokens;
+    hold.atMostUntil = atMostUntil;
+    hold.atLeastUntil = atLeastUntil;
+    hold.told = told;
+    hold.noted = noted;
+    hold.evicted = evicted;
+    return hold;
+  }
+
+  private static Request.Acquire waiting(LockDocument lock, AttemptId attempt, Fields fields) {
+    Mode mode = new Mode(fields.count(1, lock.capacity), lock.capacity);
+    int tokens = fields.count(1, Request.MAX_TOKENS);
+    long floor = fields.number(0, HIGHEST_COUNT);
+    HoldTerms terms = new HoldTerms(fields.time(), fields.time(), fields.text());
+    return new Request.Acquire(lock.name, attempt, mode, true, terms, tokens, floor, null);
+  }
+
+  /** A session's document as text. */
+  public static String encode(SessionDocument session) {
+    StringJoiner lines = new StringJoiner("\n");
+    lines.add(
+        line(
+            SESSION,
+            session.beat,
+            session.renewals,
+            session.ttl,
+            session.expiresAt,
+            session.ended,
+            session.notifications.next(),
+            session.client.encoded()));
+    if (!session.ended) {
+      session.notifications().forEach(item -> lines.add(encode(item.id(), item.notification())));
+    }
+    return lines.toString();
+  }
+
+  private static String encode(long id, SessionNotification notification) {
+    String attempt = notification.attempt().encoded();
+    String name = notification.name().value();
+    if (notification instanceof SessionNotification.Granted granted) {
+      return line(
+          "granted",
+          id,
+          attempt,
+          granted.token(),
+          granted.tokens(),
+          granted.wanted(),
+          granted.timed(),
+          name);
+    }
+    return notification instanceof SessionNotification.HoldEnded ended
+        ? line("ended", id, attempt, ended.how(), name)
+        : line("contended", id, attempt, name);
+  }
+
+  /**
+   * The reverse of {@link #encode(SessionDocument)}; null if there is no text.
+   *
+   * @param key names the document in messages
+   * @throws StoreUnfitException if the text is of another format
+   */
+  public static @Nullable SessionDocument decodeSession(String key, @Nullable String text) {
+    try {
+      return text == null ? null : parseSession(key, text);
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+      throw unreadable(key, e);
+    }
+  }
+
+  private static SessionDocument parseSession(String key, String text) {
+    String[] lines = text.split("\n", -1);
+    Fields fields = new Fields(lines[0]);
+    check(key, SESSION, fields.text());
+    long beat = fields.number(Long.MIN_VALUE, Long.MAX_VALUE);
+    long renewals = fields.number(0, HIGHEST_COUNT);
+    long ttl = fields.number(1, FARTHEST_MICROS);
+    long expiresAt = fields.moment();
+    boolean ended = fields.flag();
+    long next = fields.number(1, HIGHEST_COUNT);
+    ClientLabel client = ClientLabel.parse(fields.text());
+    fields.checkEnd();
+    List<NumberedNotification> notifications = new ArrayList<>();
+    for (int i = 1; i < lines.length; i++) {
+      notifications.add(notification(new Fields(lines[i]), next));
+    }
+    SessionDocument session =
+        new SessionDocument(client, new NotificationBuffer(notifications, next), TableRules.ALL);
+    session.beat = beat;
+    session.renewals = renewals;
+    session.ttl = ttl;
+    session.expiresAt = expiresAt;
+    session.ended = ended;
+    return session;
+  }
+
+  private static NumberedNotification notification(Fields fields, long next) {
+    String kind = fields.text();
+    long id = fields.number(0, next - 1);
+    AttemptId attempt = fields.attempt();
+    SessionNotification told = notification(kind, attempt, fields);
+    fields.checkEnd();
+    return new NumberedNotification(id, told);
+  }
+
+  private static SessionNotification notification(String kind, AttemptId attempt, Fields fields) {
+    if (kind.equals("granted")) {
+      long token = fields.number(0, HIGHEST_TOKEN);
+      int tokens = fields.count(0, Request.MAX_TOKENS);
+      boolean wanted = fields.flag();
+      boolean timed = fields.flag();
+      return new SessionNotification.Granted(fields.name(), attempt, token, tokens, wanted, timed);
+    } else if (kind.equals("ended")) {
+      EndReason how = fields.end();
+      return new SessionNotification.HoldEnded(fields.name(), attempt, how);
+    } else if (kind.equals("contended")) {
+      return new SessionNotification.Contended(fields.name(), attempt);
+    }
+    throw new IllegalArgumentException("Unknown notification '" + kind + "'.");
+  }
+
+  /** A fact's document as text. */
+  public static String encode(FactDocument fact) {
+    return line(FACT, fact.version(), fact.until(), fact.keep(), fact.content());
+  }
+
+  /**
+   * The reverse of {@link #encode(FactDocument)}; null if there is no text.
+   *
+   * @param key names the document in messages
+   * @throws StoreUnfitException if the text is of another format
+   */
+  public static @Nullable FactDocument decodeFact(String key, @Nullable String text) {
+    try {
+      return text == null ? null : parseFact(key, new Fields(text));
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+      throw unreadable(key, e);
+    }
+  }
+
+  private static FactDocument parseFact(String key, Fields fields) {
+    check(key, FACT, fields.text());
+    FactDocument fact =
+        new FactDocument(
+            fields.number(0, HIGHEST_COUNT),
+            fields.moment(),
+            fields.number(0, FARTHEST_MICROS),
+            fields.text());
+    fields.checkEnd();
+    return fact;
+  }
+
+  private static void check(String key, String expected, String found) {
+    if (!found.equals(expected)) {
+      throw new StoreUnfitException(
+          "Document '%s' in the store has the format '%s', which this version of Mortise cannot read. It reads '%s'. Use one version in all processes, or another namespace."
+              .formatted(key, FailureText.quoted(found), expected));
+    }
+  }
+
+  /** An unreadable text may be of any length, and its parser may have quoted it. */
+  private static StoreUnfitException unreadable(String key, RuntimeException failure) {
+    IllegalArgumentException cause =
+        new IllegalArgumentException(FailureText.quoted(FailureText.said(failure)));
+    cause.setStackTrace(failure.getStackTrace());
+    return new StoreUnfitException(
+        "Document '%s' in the store cannot be read. Another program or another version of Mortise has written it, or it was cut off. Use one version in all processes, or another namespace."
+            .formatted(key),
+        cause);
+  }
+
+  private static String line(Object... fields) {
+    StringJoiner line = new StringJoiner("\t");
+    for (Object field : fields) {
+      line.add(field.toString());
+    }
+    return line.toString();
+  }
+
+  private static String time(@Nullable Duration time) {
+    return time == null ? NONE : Long.toString(LockRecord.micros(time));
+  }
+
+  /** The fields of a line, one after the other. */
+  private static final class Fields {
+    private final String[] all;
+    private int next;
+
+    Fields(String line) {
+      all = line.split("\t", -1);
+    }
+
+    String text() {
+      return all[next++];
+    }
+
+    void checkEnd() {
+      if (next < all.length) {
+        throw new IllegalArgumentException("Unknown field '" + all[next] + "'.");
+      }
+    }
+
+    long number(long least, long most) {
+      long number = Long.parseLong(text());
+      if (number < least || number > most) {
+        throw new IllegalArgumentException(
+            "Number %s is not within %s and %s.".formatted(number, least, most));
+      }
+      return number;
+    }
+
+    int count(int least, int most) {
+      return (int) number(least, most);
+    }
+
+    /** The time of day of a host may be before 1970. */
+    long moment() {
+      return number(-FARTHEST_MICROS, FARTHEST_MICROS);
+    }
+
+    long momentOrNever() {
+      String moment = text();
+      next--;
+      return moment.equals(Long.toString(LockRecord.NEVER)) ? number(0, Long.MAX_VALUE) : moment();
+    }
+
+    boolean flag() {
+      String flag = text();
+      return switch (flag) {
+        case "true" -> true;
+        case "false" -> false;
+        default -> throw new IllegalArgumentException("Not a flag: '" + flag + "'.");
+      };
+    }
+
+    AttemptId attempt() {
+      return AttemptId.parse(text());
+    }
+
+    EndReason end() {
+      return EndReason.valueOf(text());
+    }
+
+    LockName name() {
+      return LockName.of(text());
+    }
+
+    @Nullable Duration time() {
+      String time = text();
+      return time.equals(NONE) ? null : LockRecord.duration(Long.parseLong(time));
+    }
+  }
+}

@@ -1,0 +1,181 @@
+package io.mortise.support.table;
+
+import io.mortise.LockName;
+import io.mortise.admin.LockInfo;
+import io.mortise.admin.LockParticipant;
+import io.mortise.spi.AttemptId;
+import io.mortise.spi.Mode;
+import io.mortise.spi.Request;
+import io.mortise.spi.SessionId;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/** A lock's record in one piece, with all its holders and waiters. */
+public final class LockDocument extends LockRecord {
+  /** In order of grant, but rotated where more hold than one step may look at. */
+  final Map<AttemptId, HoldEntry> holders = new LinkedHashMap<>();
+
+  /** By their tickets. */
+  final TreeMap<Long, WaiterEntry> queue = new TreeMap<>();
+
+  /** The tickets of the waiters. */
+  final Map<AttemptId, Long> tickets = new HashMap<>();
+
+  /** All ends, in a store whose records remember more than the last. */
+  final Map<AttemptId, EndedAttempt> ends = new HashMap<>();
+
+  /** The most waiters that are shown. */
+  private static final int SHOWN = 1000;
+
+  /** Of a lock that nobody has used. */
+  public LockDocument(LockName name, int capacity) {
+    super(name, capacity);
+  }
+
+  /** An equal document, which shares nothing that changes. */
+  LockDocument copy() {
+    LockDocument copy = new LockDocument(name, capacity);
+    copy.used = used;
+    copy.lastToken = lastToken;
+    copy.nextTicket = nextTicket;
+    copy.waiters = waiters;
+    copy.shutUntil = shutUntil;
+    copy.touched = touched;
+    copy.lastEnd = lastEnd;
+    holders.forEach((attempt, hold) -> copy.holders.put(attempt, hold.copy()));
+    copy.queue.putAll(queue);
+    copy.tickets.putAll(tickets);
+    copy.ends.putAll(ends);
+    return copy;
+  }
+
+  @Override
+  void reset(int newCapacity) {
+    super.reset(newCapacity);
+    ends.clear();
+  }
+
+  /**
+   * Whether nothing was ever done with it: it was written so that its version changes, and stands
+   * for no record.
+   */
+  public boolean isUnused() {
+    return touched == 0;
+  }
+
+  /**
+   * In a store without a clock: sets when holds that an operator has closed are over. What their
+   * record says of it is the time of another process.
+   *
+   * @param left for how many microseconds yet a hold stands, {@link LockRecord#NEVER} if its
+   *     session is gone or not read yet. The recorded time then stays, and nothing depends on it
+   */
+  public void observeEvictions(ToLongFunction<AttemptId> left, long now) {
+    for (HoldEntry hold : holders.values()) {
+      if (hold.evicted) {
+        long standsFor = left.applyAsLong(hold.attempt);
+        hold.atMostUntil = standsFor == LockRecord.NEVER ? hold.atMostUntil : now + standsFor;
+      }
+    }
+  }
+
+  /** What people see of it. */
+  public LockInfo view(LockStep.Liveness sessions, long now) {
+    List<LockParticipant> shownHolders =
+        holders.values().stream()
+            .sorted(Comparator.comparingLong(hold -> hold.token))
+            .map(hold -> holder(hold, sessions, now))
+            .toList();
+    List<LockParticipant> shownWaiters =
+        queue.values().stream().limit(SHOWN).map(waiter -> waiter(waiter, sessions, now)).toList();
+    long shut =
+        holders.values().stream()
+            .filter(hold -> sessions.left(hold.attempt.session(), now) == 0)
+            .mapToLong(hold -> hold.atLeastUntil)
+            .reduce(shutUntil, Math::max);
+    return new LockInfo(
+        name.value(),
+        Mode.permits(capacity),
+        lastToken,
+        since(now, shut),
+        shownHolders,
+        shownWaiters,
+        holders.size(),
+        queue.size(),
+        lastEndedHold());
+  }
+
+  /** What a summary tells. */
+  public LockInfo summary(long now) {
+    HoldEntry first =
+        holders.values().stream().min(Comparator.comparingLong(hold -> hold.token)).orElse(null);
+    return LockInfo.summary(
+        name.value(),
+        Mode.permits(capacity),
+        holders.size(),
+        queue.size(),
+        first == null
+            ? null
+            : first.attempt.holder(
+                first.label, Mode.share(first.weight, capacity), since(first.since, now)),
+        since(now, shutUntil));
+  }
+
+  private LockParticipant holder(HoldEntry hold, LockStep.Liveness sessions, long now) {
+    return participant(
+        hold.attempt,
+        hold.label,
+        hold.weight,
+        hold.token,
+        hold.since,
+        hold.atMostUntil == LockRecord.NEVER ? null : since(now, hold.atMostUntil),
+        sessions,
+        now);
+  }
+
+  private LockParticipant waiter(WaiterEntry waiter, LockStep.Liveness sessions, long now) {
+    Request.Acquire request = waiter.request();
+    return participant(
+        waiter.attempt(),
+        request.terms().label(),
+        request.mode().weight(),
+        0,
+        waiter.since(),
+        null,
+        sessions,
+        now);
+  }
+
+  private LockParticipant participant(
+      AttemptId attempt,
+      String label,
+      int weight,
+      long token,
+      long began,
+      @Nullable Duration atMost,
+      LockStep.Liveness sessions,
+      long now) {
+    SessionId session = attempt.session();
+    return attempt.participant(
+        sessions.client(session, now),
+        label,
+        Mode.share(weight, capacity),
+        token,
+        since(began, now),
+        LockRecord.duration(sessions.left(session, now)),
+        atMost,
+        sessions.ttl(session),
+        sessions.renewedAgo(session, now));
+  }
+
+  private static Duration since(long from, long to) {
+    return LockRecord.duration(Math.max(0, to - from));
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * What stores are built from: the lock table, documents, liveness, HTTP; and the in-memory store
+ * that is the reference for all others. Start reading at {@code io.mortise.support.document}.
+ */
+@SuppressWarnings("module") // qualified exports name modules of stores, which are compiled later
+module io.mortise.support {
+  requires transitive io.mortise.core;
+  requires org.slf4j;
+  requires static transitive org.jspecify;
+
+  exports io.mortise.support.document;
+  exports io.mortise.support.http to
+      io.mortise.consul,
+      io.mortise.dynamodb,
+      io.mortise.etcd;
+  // To everybody: the ZooKeeper store is on the class path even where this is a module (ADR 60).
+  exports io.mortise.support.internal.store;
+  exports io.mortise.support.liveness to
+      io.mortise.dynamodb,
+      io.mortise.jdbc,
+      io.mortise.redis,
+      io.mortise.testkit;
+  exports io.mortise.support.memory to
+      io.mortise.testkit;
+  exports io.mortise.support.partition to
+      io.mortise.memcached,
+      io.mortise.redis,
+      io.mortise.testkit;
+  exports io.mortise.support.table to
+      io.mortise.jdbc,
+      io.mortise.testkit;
+
+  provides io.mortise.spi.LockStoreProvider with
+      io.mortise.support.memory.MemStoreProvider;
+}
